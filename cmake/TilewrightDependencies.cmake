@@ -2,21 +2,20 @@
 find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
 find_package(LLD 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/lld)
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
-# The package points at a lit that is not installed.
+# The package names a lit of its build machine, and AddLLVM warns when it is missing.
 set(LLVM_EXTERNAL_LIT "${LLVM_TOOLS_BINARY_DIR}/lit")
 include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
 
-# scripts/setup.sh builds ONNX's C++ library once, outside the build folder.
-set(TILEWRIGHT_CACHE "$ENV{HOME}/.cache/tilewright" CACHE PATH "Where scripts/setup.sh puts what it builds")
+# scripts/setup.sh builds ONNX's C++ library once, outside the build folder. ONNX's package file needs Protobuf's targets.
 find_package(Protobuf REQUIRED)
 find_package(ONNX 1.23 REQUIRED CONFIG HINTS "${TILEWRIGHT_CACHE}/onnx-1.23.2")
 
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
-# A library of the compiler: tilewright_compiler_library(Name SOURCES … LINK …).
+# A library of the compiler: tilewright_compiler_library(Name SOURCES … LINK … DEPENDS …).
 # All of them share one precompiled header of MLIR.
 function(tilewright_compiler_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;DEPENDS" ${ARGN})
