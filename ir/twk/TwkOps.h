@@ -1,0 +1,44 @@
+//===- TwkOps.h - the kernel dialect ----------------------------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+//
+// The dialect `twk`: kernels, as code generation builds them and codegen/cpu
+// lowers them. To build one:
+//
+//   auto kernel = twk::KernelOp::create(builder, loc, "tw_add",
+//                     twk::ExecutionModel::simd, {f32, f32, f32}, /*numSizes=*/1);
+//   builder.setInsertionPointToStart(&kernel.getEntry());
+//   … kernel.getBuffer(0), kernel.getSize(0), kernel.getBegin() …
+//   twk::ReturnOp::create(builder, loc);
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ir/twk/TwkDialect.h.inc"
+#include "ir/twk/TwkEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "ir/twk/TwkAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "ir/twk/TwkOps.h.inc"
+
+namespace tilewright::twk {
+
+/// \returns true when a kernel's buffer can have this element type: i8, i16,
+/// i32, i64, f16, bf16, f32 or f64.
+bool isStorageType(mlir::Type type);
+
+} // namespace tilewright::twk

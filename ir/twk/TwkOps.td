@@ -1,0 +1,93 @@
+//===- TwkOps.td - the operations of the kernel dialect ----*- tablegen -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_IR_TWK_TWKOPS_TD
+#define TILEWRIGHT_IR_TWK_TWKOPS_TD
+
+include "ir/twk/TwkDialect.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Twk_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Twk_Dialect, mnemonic, traits>;
+
+def Twk_KernelOp : Twk_Op<"kernel", [
+    AutomaticAllocationScope, IsolatedFromAbove, Symbol, SingleBlock,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let summary = "a function that the runtime launches";
+  let description = [{
+    The arguments of the entry block are, in this order:
+
+    - *buffers*: one-dimensional memrefs of storage types, inputs before
+      outputs. Buffers are aligned to their element type, no more.
+    - *sizes*: index values, in the order of the launch command.
+    - *tasks*: the range `[begin, end)` of task numbers of this call.
+    - *worker*: the number of the calling thread.
+    - *workspace*: scratch memory of this worker, 64-byte aligned.
+    - *status*: set to a non-zero code when the kernel meets bad data.
+
+    Storage types are i8, i16, i32, i64, f16, bf16, f32 and f64: bool, 4-bit and
+    8-bit float elements lie in i8 buffers, and the body converts.
+
+    No two buffers overlap unless the unit attribute `may_alias` says so: an
+    output that is computed in place of an input needs it.
+
+    The model `simd` admits `scf`, `arith`, `math`, `index`, `ub`, `vector` of fixed
+    length, and `memref` on one-dimensional memrefs. `memref.alloca` is allowed
+    in the entry block only, with a static size.
+
+    ```mlir
+    twk.kernel @scale simd buffers(%x: memref<?xf32>, %y: memref<?xf32>)
+        sizes(%n: index) tasks(%begin: index, %end: index) worker(%w: index)
+        workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+      …
+      twk.return
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Twk_ExecutionModelAttr:$model,
+                       UnitAttr:$may_alias);
+  let regions = (region SizedRegion<1>:$body);
+
+  let skipDefaultBuilders = 1;
+  let builders = [
+    /// Makes a kernel with its entry block: one buffer per entry of
+    /// `bufferElements`, `numSizes` sizes. The caller fills the block and ends
+    /// it with twk.return.
+    OpBuilder<(ins "::llvm::StringRef":$name, "ExecutionModel":$model,
+                   "::llvm::ArrayRef<::mlir::Type>":$bufferElements,
+                   "unsigned":$numSizes)>
+  ];
+
+  let extraClassDeclaration = [{
+    ::mlir::Block &getEntry() { return getBody().front(); }
+
+    unsigned getNumBuffers();
+    unsigned getNumSizes();
+    ::llvm::ArrayRef<::mlir::BlockArgument> getBuffers();
+    ::llvm::ArrayRef<::mlir::BlockArgument> getSizes();
+    ::mlir::BlockArgument getBuffer(unsigned index);
+    ::mlir::BlockArgument getSize(unsigned index);
+    ::mlir::BlockArgument getBegin();
+    ::mlir::BlockArgument getEnd();
+    ::mlir::BlockArgument getWorker();
+    ::mlir::BlockArgument getWorkspace();
+    ::mlir::BlockArgument getStatus();
+  }];
+
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Twk_ReturnOp : Twk_Op<"return", [
+    Pure, Terminator, HasParent<"KernelOp">]> {
+  let summary = "the end of a kernel";
+  let assemblyFormat = "attr-dict";
+}
+
+#endif // TILEWRIGHT_IR_TWK_TWKOPS_TD

@@ -1,0 +1,113 @@
+// RUN: tilewright-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @below {{buffer #0 has type 'memref<?xi1>'; expected a one-dimensional memref of i8}}
+twk.kernel @bool simd buffers(%x: memref<?xi1>) sizes()
+    tasks(%begin: index, %end: index) worker(%worker: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  twk.return
+}
+
+// -----
+
+// expected-error @below {{buffer #0 has type 'memref<?x4xf32>'; expected a one-dimensional memref}}
+twk.kernel @rank simd buffers(%x: memref<?x4xf32>) sizes()
+    tasks(%begin: index, %end: index) worker(%worker: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  twk.return
+}
+
+// -----
+
+// expected-error @below {{sizes, tasks and worker are of type index, found 'i64'}}
+twk.kernel @size simd buffers() sizes(%n: i64)
+    tasks(%begin: index, %end: index) worker(%worker: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  twk.return
+}
+
+// -----
+
+// expected-error @below {{the last two arguments are workspace: 'memref<?xi8>' and status: 'memref<1xi32>'}}
+twk.kernel @workspace simd buffers() sizes()
+    tasks(%begin: index, %end: index) worker(%worker: index)
+    workspace(%scratch: memref<?xf32>) status(%status: memref<1xi32>) {
+  twk.return
+}
+
+// -----
+
+// expected-error @below {{unknown execution model 'mimd'; there is 'simd'}}
+twk.kernel @model mimd buffers() sizes()
+    tasks(%begin: index, %end: index) worker(%worker: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  twk.return
+}
+
+// -----
+
+// expected-error @below {{expected 2 arguments in 'tasks', found 1}}
+twk.kernel @tasks simd buffers() sizes() tasks(%begin: index) worker(%worker: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  twk.return
+}
+
+// -----
+
+// expected-error @below {{needs the arguments tasks, worker, workspace and status}}
+"twk.kernel"() <{sym_name = "short", model = #twk<model simd>}> ({
+^bb0(%begin: index):
+  "twk.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
+twk.kernel @foreign simd buffers() sizes()
+    tasks(%begin: index, %end: index) worker(%worker: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  // expected-error @below {{does not belong to the execution model 'simd'}}
+  %0 = builtin.unrealized_conversion_cast %begin : index to i64
+  twk.return
+}
+
+// -----
+
+twk.kernel @allocates simd buffers() sizes()
+    tasks(%begin: index, %end: index) worker(%worker: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  // expected-error @below {{is not allowed: a kernel allocates nothing}}
+  %0 = memref.alloc() : memref<4xf32>
+  twk.return
+}
+
+// -----
+
+twk.kernel @stack simd buffers() sizes()
+    tasks(%begin: index, %end: index) worker(%worker: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  %one = arith.constant 1 : index
+  scf.for %i = %begin to %end step %one {
+    // expected-error @below {{must lie in the kernel's entry block}}
+    %0 = memref.alloca() : memref<4xf32>
+  }
+  twk.return
+}
+
+// -----
+
+twk.kernel @odd_integer simd buffers() sizes()
+    tasks(%begin: index, %end: index) worker(%worker: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  // expected-error @below {{has a result of type 'i7', but kernels use scalars}}
+  %0 = arith.constant 1 : i7
+  twk.return
+}
+
+// -----
+
+twk.kernel @scalable simd buffers() sizes()
+    tasks(%begin: index, %end: index) worker(%worker: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  // expected-error @below {{but vectors have a fixed length}}
+  %0 = arith.constant dense<1.0> : vector<[4]xf32>
+  twk.return
+}
