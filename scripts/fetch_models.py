@@ -74,8 +74,9 @@ def main(wanted):
     folder = os.environ.get("TILEWRIGHT_MODELS") or os.path.expanduser("~/.cache/tilewright/models")
     os.makedirs(folder, exist_ok=True)
     known = {name for files in PACKAGES.values() for name in files.values()} | {name + ".onnx" for name in BUILT}
-    names = [name + ".onnx" for name in wanted] or sorted(known)
-    unknown = [name for name in names if name not in known]
+    stems = {os.path.splitext(name)[0]: name for name in sorted(known, reverse=True)}  # minilm.onnx before its weights
+    unknown = [name for name in wanted if name not in stems]
+    names = [stems[name] for name in wanted if name in stems] or sorted(known)
     if unknown:
         print(f"no such model: {', '.join(unknown)}", file=sys.stderr)
         return 2
