@@ -7,6 +7,7 @@
 #include "ir/twk/TwkOps.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/VectorInterfaces.h"
 
 using namespace mlir;
 
@@ -80,6 +81,16 @@ LogicalResult verifySimdOp(Operation *op, Block &entry) {
     if (alloca->getBlock() != &entry || !alloca.getType().hasStaticShape()) {
       return op->emitOpError("must lie in the kernel's entry block and have a "
                              "static size");
+    }
+  }
+  if (isa<memref::DimOp>(op)) {
+    return op->emitOpError("is not allowed: a buffer does not know its size, pass it "
+                           "in 'sizes'");
+  }
+  if (auto transfer = dyn_cast<VectorTransferOpInterface>(op)) {
+    if (transfer.hasOutOfBoundsDim()) {
+      return op->emitOpError("must be in_bounds: a buffer does not know its size, use "
+                             "a mask");
     }
   }
   return success();

@@ -111,3 +111,24 @@ twk.kernel @scalable simd buffers() sizes()
   %0 = arith.constant dense<1.0> : vector<[4]xf32>
   twk.return
 }
+
+// -----
+
+twk.kernel @dim simd buffers(%x: memref<?xf32>) sizes()
+    tasks(%begin: index, %end: index) worker(%worker: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  // expected-error @below {{a buffer does not know its size, pass it in 'sizes'}}
+  %0 = memref.dim %x, %begin : memref<?xf32>
+  twk.return
+}
+
+// -----
+
+twk.kernel @bounds simd buffers(%x: memref<?xf32>) sizes()
+    tasks(%begin: index, %end: index) worker(%worker: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  %pad = arith.constant 0.0 : f32
+  // expected-error @below {{must be in_bounds}}
+  %0 = vector.transfer_read %x[%begin], %pad : memref<?xf32>, vector<8xf32>
+  twk.return
+}
