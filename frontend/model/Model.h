@@ -93,9 +93,9 @@ public:
   const std::filesystem::path &folder() const { return modelFolder; }
 
   /// \returns the elements of `tensor`: an initializer, an attribute of a node,
-  /// or one in an expanded body. Points into `tensor` where it can. Strings have no such form: use
-  /// `tensor.string_data()`. Errors: ConstantInvalid, ExternalData,
-  /// UnsupportedType.
+  /// or one in an expanded body. Points into `tensor` where it can. Strings
+  /// have no such form: use `tensor.string_data()`. Errors: ConstantInvalid,
+  /// ExternalData, UnsupportedType.
   Result<ConstantBytes> data(const onnx::TensorProto &tensor) const;
 
   /// \returns the model's version of `domain`, or 0 when it is not imported.

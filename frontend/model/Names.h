@@ -33,8 +33,7 @@ using DeclaredDim = std::variant<int64_t, std::string, AnonymousDim>;
 
 /// Reads a declared size. Exporters write unknown sizes as -1, "?", "" or
 /// nothing at all; these are anonymous.
-DeclaredDim
-declaredDim(const onnx::TensorShapeProto::Dimension &dim);
+DeclaredDim declaredDim(const onnx::TensorShapeProto::Dimension &dim);
 
 /// \returns whether `type` is an element type of ONNX's enumeration, other
 /// than UNDEFINED.
