@@ -1,0 +1,103 @@
+//===- Conv.cpp - what a convolution means --------------------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/decompose/Window.h"
+
+using namespace mlir;
+
+namespace tilewright::tw {
+
+/// A copy of `input` [N, C, spatial…] with zeros around it (or cropped), so
+/// that the contraction's inner loops need no guards.
+static Value padSpatial(OpBuilder &builder, Location loc, Value input, ArrayRef<DimExpr> pads) {
+  SmallVector<DimExpr> dims = dimsOf(input.getType());
+  size_t spatial = dims.size() - 2;
+  SmallVector<DimExpr> padded = dims;
+  for (size_t i = 0; i < spatial; ++i) {
+    padded[2 + i] = dims[2 + i] + pads[i] + pads[spatial + i];
+  }
+  Type element = elementTypeOf(input.getType());
+  return buildMap(
+      builder, loc, padded, element,
+      [&](BodyBuilder &body, ValueRange at) {
+        SmallVector<Value> from(at);
+        Value guard;
+        for (size_t i = 0; i < spatial; ++i) {
+          from[2 + i] = body.sub(at[2 + i], body.size(pads[i]));
+          if (!pads[i].isConstant(0) || !pads[spatial + i].isConstant(0)) {
+            guard = body.both(guard, body.inside(from[2 + i], dims[2 + i]));
+          }
+        }
+        return body.load(input, from, guard, body.constant(scalarType(element), 0));
+      },
+      "pad");
+}
+
+FailureOr<SmallVector<Value>> ConvOp::decompose(OpBuilder &builder) {
+  Location loc = getLoc();
+  Value input = getInput();
+  SmallVector<DimExpr> pads = getPads().getDims();
+  if (!allZero(pads)) {
+    input = padSpatial(builder, loc, input, pads);
+    pads.assign(pads.size(), DimExpr::constant(getContext(), 0));
+  }
+  SmallVector<DimExpr> dims = dimsOf(getType());
+  SmallVector<DimExpr> weightDims = dimsOf(getWeights().getType());
+  int64_t group = getGroup();
+  size_t spatial = dims.size() - 2;
+  Type element = elementTypeOf(getType());
+  Type accumulator = computeType(element);
+
+  // With groups the channel axis is two axes, [group, M/group]: coordinates
+  // stay plain, and the split is undone by a reshape, which costs nothing.
+  DimExpr perGroup = dims[1].floorDiv(group);
+  SmallVector<DimExpr> domain{dims[0]};
+  if (group > 1) {
+    domain.push_back(DimExpr::constant(getContext(), group));
+  }
+  domain.push_back(perGroup);
+  llvm::append_range(domain, ArrayRef(dims).drop_front(2));
+
+  SmallVector<DimExpr> extents(ArrayRef(weightDims).drop_front(1));
+  DimExpr channels = weightDims[1];
+  Value sum = buildReduce(
+      builder, loc, FoldKind::Add, domain, extents, accumulator,
+      [&](BodyBuilder &body, ValueRange at) {
+        Value g = group > 1 ? at[1] : Value();
+        Value m = group > 1 ? at[2] : at[1];
+        ValueRange reduction = at.take_back(1 + spatial);
+        ValueRange out = at.drop_back(1 + spatial).take_back(spatial);
+        Value c = reduction[0], oc = m;
+        if (g) {
+          c = body.add(body.mul(g, body.size(channels)), c);
+          oc = body.add(body.mul(g, body.size(perGroup)), m);
+        }
+        SmallVector<Value> from{at[0], c}, weight{oc};
+        llvm::append_range(from, windowCoordinates(body, out, reduction.drop_front(), getStrides(),
+                                                   getDilations(), pads));
+        llvm::append_range(weight, reduction);
+        Value x = body.widen(body.load(input, from));
+        Value w = body.widen(body.load(getWeights(), weight));
+        return body.mulOf(x, w);
+      },
+      group > 1 && channels.isConstant(1) ? "depthwise" : "conv");
+  if (group > 1) {
+    sum = buildReshape(builder, loc, sum, dims);
+  }
+  if (!getBias() && accumulator == element) {
+    return SmallVector<Value>{sum};
+  }
+  return SmallVector<Value>{
+      buildMap(builder, loc, dims, element, [&](BodyBuilder &body, ValueRange at) {
+        Value value = body.load(sum, at);
+        if (getBias()) {
+          value = body.addOf(value, body.widen(body.load(getBias(), at[1])));
+        }
+        return body.narrow(value, element);
+      })};
+}
+
+} // namespace tilewright::tw
