@@ -23,6 +23,7 @@ failed=0
 say "tests: ctest"
 (cd "$build" && ctest -LE '^lit$' -j "$(nproc)" --output-on-failure --output-junit "$results/ctest.xml") || failed=1
 
+python3 "$root/scripts/size_table.py"
 # Says what failed and what was skipped and why, then the totals.
 python3 "$root/scripts/summarize_tests.py" "$results/lit.xml" "$results/ctest.xml" || failed=1
 exit "$failed"
