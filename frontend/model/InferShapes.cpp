@@ -15,6 +15,9 @@
 
 #include "onnx/shape_inference/implementation.h"
 
+#include <algorithm>
+#include <optional>
+#include <string_view>
 #include <unordered_set>
 
 namespace tilewright {
@@ -128,6 +131,93 @@ private:
   std::vector<Saved> graphs;
 };
 
+constexpr std::string_view opTag = "(op_type:";
+constexpr std::string_view listTag = "Inference error(s): ";
+
+/// One entry of the text that inference throws:
+/// "(op_type:Gemm, node name: fc): [ShapeInferenceError] what is wrong". The
+/// kind is missing where an operand's type is not one that the operator takes.
+struct Complaint {
+  std::string_view op;
+  std::string_view node;
+  std::string_view kind;
+  std::string_view text;
+};
+
+/// Takes "[Kind] " off the beginning of `text`.
+std::string_view takeKind(std::string_view &text) {
+  size_t end = text.find("] ");
+  if (text.empty() || text[0] != '[' || end == text.npos) {
+    return {};
+  }
+  std::string_view kind = text.substr(1, end - 1);
+  text.remove_prefix(end + 2);
+  return kind;
+}
+
+/// Reads the entry that `text` begins with, if it does.
+std::optional<Complaint> parseComplaint(std::string_view text) {
+  constexpr std::string_view nameTag = ", node name: ";
+  constexpr std::string_view endTag = "): ";
+  size_t end = text.find(endTag);
+  if (text.substr(0, opTag.size()) != opTag || end == text.npos) {
+    return std::nullopt;
+  }
+  Complaint complaint;
+  std::string_view head = text.substr(opTag.size(), end - opTag.size());
+  size_t name = head.find(nameTag);
+  complaint.op = head.substr(0, name);
+  if (name != head.npos) {
+    complaint.node = head.substr(name + nameTag.size());
+  }
+  complaint.text = text.substr(end + endTag.size());
+  complaint.kind = takeKind(complaint.text);
+  return complaint;
+}
+
+bool hasGraphs(std::string_view op) {
+  return op == "If" || op == "Loop" || op == "Scan" || op == "SequenceMap";
+}
+
+bool isLocalFunction(const onnx::ModelProto &model, std::string_view op) {
+  return std::any_of(
+      model.functions().begin(), model.functions().end(),
+      [&](const onnx::FunctionProto &each) { return each.name() == op; });
+}
+
+/// \returns the error that ONNX's text stands for; success where the text says
+/// only that inference could not follow.
+Status judge(const onnx::ModelProto &model, std::string_view text) {
+  takeKind(text);
+  while (true) {
+    if (text.substr(0, listTag.size()) == listTag) {
+      text.remove_prefix(listTag.size());
+    }
+    std::optional<Complaint> complaint = parseComplaint(text);
+    if (!complaint) {
+      return Status::ok();
+    }
+    text = complaint->text;
+    bool nested = text.substr(0, listTag.size()) == listTag ||
+                  text.substr(0, opTag.size()) == opTag;
+    if (nested && hasGraphs(complaint->op)) {
+      continue;
+    }
+    // About the bodies of functions inference is not always right: it does not
+    // bind all attributes, and wants every output to be used.
+    if (nested || isLocalFunction(model, complaint->op) ||
+        text.find("is null") != text.npos) {
+      return Status::ok();
+    }
+    ErrorCode code = complaint->kind == "ShapeInferenceError"
+                         ? ErrorCode::ShapeMismatch
+                         : ErrorCode::TypeMismatch;
+    return Status(code, "node '" + std::string(complaint->node) + "' (" +
+                            std::string(complaint->op) + "): " +
+                            std::string(text.substr(0, text.find('\n'))));
+  }
+}
+
 } // namespace
 
 Status inferShapes(onnx::ModelProto &model, const std::vector<Body> &bodies) {
@@ -139,7 +229,7 @@ Status inferShapes(onnx::ModelProto &model, const std::vector<Body> &bodies) {
     onnx::shape_inference::InferShapes(
         model, onnx::OpSchemaRegistry::Instance(), options);
   } catch (const std::exception &error) {
-    return Status(ErrorCode::ShapeMismatch, error.what());
+    return judge(model, error.what());
   }
   return Status::ok();
 }

@@ -106,12 +106,12 @@ std::string knownKind(std::string_view head) {
   return "";
 }
 
-/// \returns whether the file's beginning is printable text, which no ONNX
+/// \returns whether the file's beginning is ASCII text, which no ONNX
 /// model is: those begin with the field tag 0x08, or another control byte.
 bool looksLikeText(std::string_view head) {
   for (unsigned char byte : head) {
     bool space = byte == '\n' || byte == '\r' || byte == '\t';
-    if (!space && (byte < 0x20 || byte == 0x7f)) {
+    if (!space && (byte < 0x20 || byte >= 0x7f)) {
       return false;
     }
   }
