@@ -77,8 +77,6 @@ ElementKind kindOf(DType dtype) {
   case DType::C64:
   case DType::C128:
     return {'c', sizeOf(dtype)};
-  case DType::F8E5M2:
-    return {'f', 1}; // what the package ml_dtypes makes of it
   case DType::String:
     return {'U', 0};
   default:
@@ -87,9 +85,7 @@ ElementKind kindOf(DType dtype) {
 }
 
 /// \returns whether NumPy has a name of its own for the type.
-bool isNumpyType(DType dtype) {
-  return kindOf(dtype).letter != 'V' && dtype != DType::F8E5M2;
-}
+bool isNumpyType(DType dtype) { return kindOf(dtype).letter != 'V'; }
 
 /// \returns whether elements of `descriptor` can be read as `dtype`.
 bool describes(const std::string &descriptor, DType dtype) {

@@ -29,7 +29,8 @@ Result<Tensor> readNpy(const std::filesystem::path &path, DType dtype);
 Status writeNpy(const std::filesystem::path &path, const TensorView &tensor);
 
 /// \returns the type descriptor that writeNpy() uses: "<f4", "|b1", "<V2" …;
-/// "" for strings.
+/// "" for strings. ml_dtypes saves float8_e5m2 as "<f1", which NumPy then
+/// refuses to load; here it is "<V1" like the other small types.
 std::string npyDescriptor(DType dtype);
 
 } // namespace tilewright

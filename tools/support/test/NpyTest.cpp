@@ -109,7 +109,7 @@ TEST_F(Npy, UsesNumpysDescriptors) {
   EXPECT_EQ(npyDescriptor(DType::I8), "|i1");
   EXPECT_EQ(npyDescriptor(DType::C64), "<c8");
   EXPECT_EQ(npyDescriptor(DType::BF16), "<V2");
-  EXPECT_EQ(npyDescriptor(DType::F8E5M2), "<f1");
+  EXPECT_EQ(npyDescriptor(DType::F8E5M2), "<V1");
   EXPECT_EQ(npyDescriptor(DType::F8E4M3FN), "<V1");
   EXPECT_EQ(npyDescriptor(DType::I4), "<V1");
 }
