@@ -1,0 +1,65 @@
+//===- Memory.h - aligned memory --------------------------------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "tilewright/Status.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <utility>
+
+namespace tilewright {
+
+/// Every tensor begins at a multiple of this.
+constexpr int64_t memoryAlignment = 64;
+
+/// \returns `bytes` rounded up to a multiple of 64, or -1 when that overflows.
+inline int64_t alignUp(int64_t bytes) {
+  if (bytes < 0 || bytes > INT64_MAX - (memoryAlignment - 1)) {
+    return -1;
+  }
+  return (bytes + memoryAlignment - 1) & ~(memoryAlignment - 1);
+}
+
+/// Memory aligned to 64 bytes, which std::free frees.
+class Block {
+public:
+  Block() = default;
+  Block(Block &&other) noexcept
+      : memory(std::exchange(other.memory, nullptr)),
+        size(std::exchange(other.size, 0)) {}
+  Block &operator=(Block &&other) noexcept {
+    std::swap(memory, other.memory);
+    std::swap(size, other.size);
+    return *this;
+  }
+  ~Block() { std::free(memory); }
+
+  /// \returns at least `bytes` bytes, not initialised; never an empty block.
+  /// Error: OutOfMemory, also when the machine has less memory left than that.
+  static Result<Block> allocate(int64_t bytes);
+
+  char *data() const { return memory; }
+  int64_t capacity() const { return size; }
+  explicit operator bool() const { return memory != nullptr; }
+
+  /// Gives the memory away.
+  void *release() {
+    size = 0;
+    return std::exchange(memory, nullptr);
+  }
+
+private:
+  char *memory = nullptr;
+  int64_t size = 0;
+};
+
+/// \returns the memory that this process may still take, in bytes: what the
+/// machine and the process's control groups leave.
+int64_t availableMemory();
+
+} // namespace tilewright

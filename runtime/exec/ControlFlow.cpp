@@ -1,0 +1,254 @@
+//===- ControlFlow.cpp - If and Loop --------------------------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+//
+// Results of a called function are owned blocks, each of its own, so that they
+// move: to an output, to the next iteration's parameter, or back to the pool.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/exec/Executor.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace tilewright;
+
+Status Executor::branch(const format::IfT &branch) {
+  bool condition = false;
+  TW_RETURN_IF_ERROR(readFlag(branch.condition, condition));
+  uint32_t index = condition ? branch.then : branch.otherwise;
+  TW_RETURN_IF_ERROR(runFunction(index));
+  const std::vector<uint32_t> &results = plan.functions[index]->results;
+  for (size_t i = 0; i < results.size(); ++i) {
+    TensorView view;
+    TW_RETURN_IF_ERROR(resolve(results[i], view));
+    releaseOwned(branch.outputs[i]);
+    slots[branch.outputs[i]].block = std::move(slots[results[i]].block);
+    std::copy(view.shape.begin(), view.shape.end(), shapeOf(branch.outputs[i]));
+  }
+  return Status::ok();
+}
+
+Status Executor::loop(const format::LoopT &loop,
+                      const format::CommandT &command) {
+  LoopState &state = loops.find(&loop)->second;
+  int64_t trips = INT64_MAX;
+  bool goOn = true;
+  TW_RETURN_IF_ERROR(startLoop(loop, state, trips, goOn));
+  while (goOn && state.iteration < trips) {
+    Status status = iterate(loop, state, goOn);
+    if (!status.isOk()) {
+      return Status(status.code(), status.message() + ", in iteration " +
+                                       std::to_string(state.iteration) +
+                                       " of " + describe(command));
+    }
+    ++state.iteration;
+  }
+  if (state.iteration == 0) {
+    forgetBody(loop.body);
+  }
+  if (loop.trips_symbol >= 0) {
+    symbols[static_cast<size_t>(loop.trips_symbol)] = state.iteration;
+  }
+  size_t carried = loop.carried.size();
+  for (size_t i = 0; i < loop.outputs.size(); ++i) {
+    if (loop.outputs[i] >= 0) {
+      releaseOwned(static_cast<uint32_t>(loop.outputs[i]));
+    }
+    TW_RETURN_IF_ERROR(i < carried ? finishCarried(loop, state, i)
+                                   : finishScan(loop, state, i));
+  }
+  return Status::ok();
+}
+
+/// Sets the body's parameters for the first iteration.
+Status Executor::startLoop(const format::LoopT &loop, LoopState &state,
+                           int64_t &trips, bool &goOn) {
+  const std::vector<uint32_t> &parameters =
+      plan.functions[loop.body]->parameters;
+  if (loop.trip_count >= 0) {
+    TensorView view;
+    TW_RETURN_IF_ERROR(resolve(loop.trip_count, view));
+    if (view.elements() != 1) {
+      return Status(ErrorCode::DataInvalid,
+                    describe(loop.trip_count) + ", a trip count, has the shape " +
+                        view.shape.toString() + ", not one element");
+    }
+    trips = *view.as<int64_t>();
+  }
+  if (loop.condition >= 0) {
+    TW_RETURN_IF_ERROR(readFlag(loop.condition, goOn));
+  }
+  state.iteration = 0;
+  state.condition = goOn;
+  setParameter(parameters[0], &state.iteration, sizeof state.iteration, {});
+  setParameter(parameters[1], &state.condition, sizeof state.condition, {});
+  for (size_t i = 0; i < 2; ++i) {
+    size_t rank = plan.values[parameters[i]]->dims.size();
+    std::fill_n(shapeOf(parameters[i]), rank, 1);
+  }
+  for (size_t i = 0; i < loop.carried.size(); ++i) {
+    TensorView view;
+    TW_RETURN_IF_ERROR(resolve(loop.carried[i], view));
+    setParameter(parameters[2 + i], view.data, view.bytes(), view.shape);
+  }
+  for (Scan &scan : state.scans) {
+    scan.used = 0;
+  }
+  return Status::ok();
+}
+
+/// Runs the body once and passes its results on.
+Status Executor::iterate(const format::LoopT &loop, LoopState &state,
+                         bool &goOn) {
+  const format::FunctionT &body = *plan.functions[loop.body];
+  TW_RETURN_IF_ERROR(runFunction(loop.body));
+
+  bool condition = true;
+  TW_RETURN_IF_ERROR(readFlag(body.results[0], condition));
+  releaseOwned(body.results[0]);
+  // Without a condition, ONNX ignores what the body says.
+  goOn = loop.condition < 0 || condition;
+  state.condition = goOn;
+
+  for (size_t i = 0; i < state.carried.size(); ++i) {
+    uint32_t result = body.results[1 + i];
+    TensorView view;
+    TW_RETURN_IF_ERROR(resolve(result, view));
+    blocks.give(std::move(state.carried[i]));
+    state.carried[i] = std::move(slots[result].block);
+    setParameter(body.parameters[2 + i], view.data, view.bytes(), view.shape);
+  }
+  for (size_t i = 0; i < state.scans.size(); ++i) {
+    uint32_t result = body.results[1 + state.carried.size() + i];
+    Scan &scan = state.scans[i];
+    if (state.iteration == 0) {
+      scan.shape.clear();
+    }
+    if (loop.outputs[state.carried.size() + i] >= 0) {
+      TensorView view;
+      TW_RETURN_IF_ERROR(resolve(result, view));
+      if (state.iteration == 0) {
+        scan.shape.assign(view.shape.begin(), view.shape.end());
+      } else if (ShapeRef(scan.shape) != view.shape) {
+        return Status(ErrorCode::DataInvalid,
+                      describe(result) + " has the shape " +
+                          view.shape.toString() + " after " +
+                          ShapeRef(scan.shape).toString());
+      }
+      TW_RETURN_IF_ERROR(append(scan, result));
+    }
+    releaseOwned(result);
+  }
+  return Status::ok();
+}
+
+/// Adds one iteration's value to a scan output, which grows by doubling: the
+/// number of iterations is not known.
+Status Executor::append(Scan &scan, uint32_t result) {
+  int64_t bytes =
+      bytesOf(static_cast<DType>(plan.values[result]->dtype), scan.shape);
+  int64_t needed = 0;
+  if (__builtin_add_overflow(scan.used, bytes, &needed)) {
+    return Status(ErrorCode::OutOfMemory, "the stacked values of " +
+                                              describe(result) +
+                                              " do not fit into memory");
+  }
+  if (!scan.block || scan.block.capacity() < needed) {
+    Result<Block> block =
+        blocks.take(std::max(needed, scan.block.capacity() * 2));
+    if (!block) {
+      return block.status();
+    }
+    if (scan.used > 0) {
+      std::memcpy(block->data(), scan.block.data(),
+                  static_cast<size_t>(scan.used));
+    }
+    blocks.give(std::move(scan.block));
+    scan.block = std::move(*block);
+  }
+  std::memcpy(scan.block.data() + scan.used, slots[result].block.data(),
+              static_cast<size_t>(bytes));
+  scan.used = needed;
+  return Status::ok();
+}
+
+/// Makes a carried value's last state an output of the loop.
+Status Executor::finishCarried(const format::LoopT &loop, LoopState &state,
+                               size_t i) {
+  uint32_t parameter = plan.functions[loop.body]->parameters[2 + i];
+  Block block = std::move(state.carried[i]);
+  if (loop.outputs[i] < 0) {
+    blocks.give(std::move(block));
+    return Status::ok();
+  }
+  uint32_t output = static_cast<uint32_t>(loop.outputs[i]);
+  ShapeRef shape = actualShape(parameter);
+  if (!block) { // no iteration: the initial value
+    int64_t bytes = slots[parameter].capacity;
+    Result<Block> fresh = blocks.take(bytes);
+    if (!fresh) {
+      return fresh.status();
+    }
+    block = std::move(*fresh);
+    if (bytes > 0) {
+      std::memcpy(block.data(), slots[parameter].data,
+                  static_cast<size_t>(bytes));
+    }
+  }
+  std::copy(shape.begin(), shape.end(), shapeOf(output));
+  slots[output].block = std::move(block);
+  return Status::ok();
+}
+
+/// Makes the stacked values an output of the loop.
+Status Executor::finishScan(const format::LoopT &loop, LoopState &state,
+                            size_t i) {
+  uint32_t result = plan.functions[loop.body]->results[1 + i];
+  Scan &scan = state.scans[i - loop.carried.size()];
+  Block block = std::move(scan.block);
+  if (loop.outputs[i] < 0) {
+    blocks.give(std::move(block));
+    return Status::ok();
+  }
+  uint32_t output = static_cast<uint32_t>(loop.outputs[i]);
+  int64_t *shape = shapeOf(output);
+  *shape++ = state.iteration;
+  if (state.iteration > 0) {
+    std::copy(scan.shape.begin(), scan.shape.end(), shape);
+  } else {
+    // Sizes that only an iteration would have told are 0.
+    for (uint32_t dim : plan.values[result]->dims) {
+      *shape++ = std::max<int64_t>(expressions[dim], 0);
+    }
+  }
+  if (!block) {
+    Result<Block> fresh = blocks.take(0);
+    if (!fresh) {
+      return fresh.status();
+    }
+    block = std::move(*fresh);
+  }
+  slots[output].block = std::move(block);
+  return Status::ok();
+}
+
+/// Sets what a function evaluates to 0, so that nothing remains of the last
+/// time that it ran.
+void Executor::forgetBody(uint32_t index) {
+  auto forget = [this](const std::vector<uint32_t> &list) {
+    for (uint32_t expr : list) {
+      if (!verified.isConstant[expr]) {
+        expressions[expr] = 0;
+      }
+    }
+  };
+  const format::FunctionT &function = *plan.functions[index];
+  forget(function.evaluate);
+  for (const auto &command : function.commands) {
+    forget(command->evaluate);
+  }
+}

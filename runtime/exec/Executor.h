@@ -1,0 +1,151 @@
+//===- Executor.h - interpreting a plan -------------------------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+//
+// One executor runs one plan, one run at a time. It relies on PlanVerifier for
+// every index; what it checks itself are sizes: shapes against expressions,
+// and the bytes of every operand against the memory that it has.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "runtime/Arena.h"
+#include "runtime/LoadedModule.h"
+#include "runtime/Memory.h"
+#include "runtime/ThreadPool.h"
+#include "runtime/exec/BlockPool.h"
+#include "tilewright/Context.h"
+#include "tilewright/Tensor.h"
+
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+namespace tilewright {
+
+class Executor {
+public:
+  Executor(const LoadedModule &module, unsigned threads);
+
+  /// Runs the plan's main function. Inputs in the order of its parameters.
+  Result<std::vector<Tensor>> run(const std::vector<TensorView> &inputs);
+
+  unsigned threads() const { return pool.size(); }
+  ContextStatistics statistics() const;
+
+  std::function<void(const CommandEvent &)> listener;
+
+private:
+  friend class PlanBuiltinCall;
+
+  /// Where a value lies now, for those that have a place of their own.
+  struct Slot {
+    Block block;          // of an Owned value that is alive
+    char *data = nullptr; // of a Parameter
+    int64_t capacity = 0;
+  };
+
+  /// An arena layout and the buffer sizes that it is for.
+  struct CachedLayout {
+    std::vector<int64_t> bytes;
+    ArenaLayout layout;
+  };
+
+  struct FunctionState {
+    std::vector<ArenaBuffer> buffers; // with the sizes of this run
+    std::vector<CachedLayout> layouts;
+    size_t layout = 0; // index of the one in use
+    Block arena;
+    std::vector<uint32_t> owned; // Owned values that it defines
+  };
+
+  struct Scan {
+    Block block;
+    int64_t used = 0;
+    std::vector<int64_t> shape; // of one iteration's value
+  };
+
+  struct LoopState {
+    int64_t iteration = 0;
+    uint8_t condition = 0;
+    std::vector<Block> carried;
+    std::vector<Scan> scans;
+  };
+
+  // Executor.cpp
+  Status setInputs(const std::vector<TensorView> &inputs);
+  Status takeOutputs(std::vector<Tensor> &outputs);
+  void reset();
+  Status runFunction(uint32_t index);
+  Status enter(uint32_t index);
+  Status checkParameters(uint32_t index);
+  Status prepareArena(uint32_t index);
+  Status execute(const format::CommandT &command);
+  void bind(const std::vector<format::Bind> &binds);
+  void evaluate(const std::vector<uint32_t> &expressions);
+  void releaseOwned(uint32_t value);
+  void report(const format::CommandT &command, uint64_t begin, uint64_t end);
+
+  // Values.cpp
+  int64_t *shapeOf(uint32_t value) { return &shapes[shapeOffsets[value]]; }
+  ShapeRef actualShape(uint32_t value);
+  Status computeShape(uint32_t value);
+  Status resolve(uint32_t value, TensorView &view);
+  Status define(uint32_t value, TensorView &view);
+  Status readFlag(uint32_t value, bool &flag);
+  Status checkShape(uint32_t value);
+  std::string describe(uint32_t value) const;
+  std::string describe(const format::CommandT &command) const;
+
+  // Commands.cpp
+  Status launch(const format::LaunchT &launch, const format::CommandT &command);
+  Status builtin(const format::BuiltinT &builtin,
+                 const format::CommandT &command);
+  Status copy(const format::CopyT &copy);
+  Status readSizes(const format::ReadSizesT &read,
+                   const format::CommandT &command);
+  Status writeSizes(const format::WriteSizesT &write);
+
+  // ControlFlow.cpp
+  Status branch(const format::IfT &branch);
+  Status loop(const format::LoopT &loop, const format::CommandT &command);
+  Status startLoop(const format::LoopT &loop, LoopState &state, int64_t &trips,
+                   bool &goOn);
+  Status iterate(const format::LoopT &loop, LoopState &state, bool &goOn);
+  Status append(Scan &scan, uint32_t result);
+  Status finishCarried(const format::LoopT &loop, LoopState &state, size_t i);
+  Status finishScan(const format::LoopT &loop, LoopState &state, size_t i);
+  void forgetBody(uint32_t function);
+  void setParameter(uint32_t value, void *data, int64_t capacity,
+                    ShapeRef shape);
+
+  const LoadedModule &module;
+  const format::PlanT &plan;
+  const VerifiedPlan &verified;
+  ThreadPool pool;
+  BlockPool blocks;
+
+  std::vector<int64_t> symbols;
+  std::vector<int64_t> expressions;
+  std::vector<size_t> shapeOffsets; // per value, into shapes
+  std::vector<int64_t> shapes;
+  std::vector<Slot> slots; // per value
+  std::vector<FunctionState> functions;
+  std::unordered_map<const format::LoopT *, LoopState> loops;
+  std::unordered_map<const format::BuiltinT *, uint64_t> occurrences;
+
+  // Memory of launches, kept from one to the next.
+  std::vector<void *> buffers;
+  std::vector<int64_t> sizes;
+  std::vector<int32_t> statuses; // one per worker, each on its own cache line
+  Block workspace;
+
+  uint64_t started = 0; // nanoseconds
+  uint64_t commandCount = 0;
+  uint64_t launchCount = 0;
+};
+
+} // namespace tilewright
