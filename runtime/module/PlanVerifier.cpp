@@ -27,6 +27,20 @@ namespace {
 constexpr unsigned maxNesting = 64;
 constexpr size_t maxRank = 64;
 
+/// Whether an index is below a limit.
+struct Below {
+  size_t limit;
+  bool operator()(uint32_t index) const { return index < limit; }
+};
+
+/// The same, or -1.
+struct BelowOrNone {
+  size_t limit;
+  bool operator()(int32_t index) const {
+    return index == -1 || (index >= 0 && static_cast<size_t>(index) < limit);
+  }
+};
+
 class Ranges {
 public:
   Ranges(VerifiedPlan &verified, const std::vector<uint64_t> &constantBytes)
@@ -152,8 +166,7 @@ private:
   Status command(const format::CommandT &command) {
     bool good = binds(command.binds) && all(command.evaluate, isExpression()) &&
                 all(command.release, isValue()) &&
-                all(command.nodes,
-                    [&](uint32_t i) { return i < plan.nodes.size(); });
+                all(command.nodes, Below{plan.nodes.size()});
     const format::CommandBodyUnion &body = command.body;
     if (const format::LaunchT *launch = body.AsLaunch()) {
       good = good && launch->kernel < plan.kernels.size() &&
@@ -271,20 +284,10 @@ private:
     return true;
   }
 
-  auto isValue() const {
-    return [this](uint32_t i) { return i < plan.values.size(); };
-  }
-  auto isOptionalValue() const {
-    return [this](int32_t i) {
-      return i == -1 || (i >= 0 && uint32_t(i) < plan.values.size());
-    };
-  }
-  auto isExpression() const {
-    return [this](uint32_t i) { return i < plan.expressions.size(); };
-  }
-  auto isSymbol() const {
-    return [this](uint32_t i) { return i < plan.symbols.size(); };
-  }
+  Below isValue() const { return {plan.values.size()}; }
+  BelowOrNone isOptionalValue() const { return {plan.values.size()}; }
+  Below isExpression() const { return {plan.expressions.size()}; }
+  Below isSymbol() const { return {plan.symbols.size()}; }
   bool isAxis(uint32_t value, uint32_t axis) const {
     return isValue()(value) && axis < plan.values[value]->dims.size();
   }
