@@ -43,6 +43,11 @@ Status checkFunctions(const onnx::ModelProto &model);
 /// more than sorting. Errors: ModelInvalid, GraphNotSorted.
 Status sortNodes(onnx::ModelProto &model);
 
+/// The attributes of a node are well-formed by themselves: of the type that
+/// they say, without values that no operator takes. Part of checkOperators().
+/// Errors: AttributeInvalid.
+Status checkAttributes(const Body &body, onnx::NodeProto &node);
+
 /// Every operator is a model-local function or is in its operator set, and its
 /// attributes and numbers of operands are what that says. Errors:
 /// UnsupportedOperator, AttributeInvalid, ModelInvalid.

@@ -11,6 +11,7 @@
 #include "onnx/defs/schema.h"
 #include "onnx/shape_inference/attribute_binder.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 
@@ -168,6 +169,13 @@ schemaBody(const onnx::NodeProto &node, const onnx::OpSchema &schema,
   if (!schema.HasContextDependentFunction()) {
     return std::nullopt;
   }
+  for (int i = 0; i < node.input_size(); ++i) {
+    bool known = size_t(i) < inputTypes.size() &&
+                 inputTypes[i].value_case() != onnx::TypeProto::VALUE_NOT_SET;
+    if (!known && !node.input(i).empty()) {
+      return std::nullopt; // builders rely on types, without looking
+    }
+  }
   onnx::FunctionBodyBuildContextImpl context(node, inputTypes);
   onnx::FunctionProto body;
   if (!schema.BuildContextDependentFunction(context, body, version)) {
@@ -184,8 +192,16 @@ bool LoadedModel::hasFunction(const onnx::NodeProto &node,
     return true;
   }
   const onnx::OpSchema *schema = schemaOf(node, opsets);
-  return schema != nullptr &&
-         (schema->HasFunction() || schema->HasContextDependentFunction());
+  if (schema == nullptr) {
+    return false;
+  }
+  // Bodies are given from some version on, which may be newer than this one.
+  auto version = static_cast<int>(opsets.at(canonicalDomain(node.domain())));
+  std::vector<int> builders =
+      schema->context_dependent_function_opset_versions();
+  return schema->GetFunction(version) != nullptr ||
+         std::any_of(builders.begin(), builders.end(),
+                     [&](int first) { return first <= version; });
 }
 
 Result<ExpandedFunction>
@@ -209,7 +225,7 @@ LoadedModel::expandFunction(const onnx::NodeProto &node,
   try {
     body = schemaBody(node, *schema, static_cast<int>(version->second), types);
     if (schema->HasContextDependentFunction()) {
-      reason += " for these operands";
+      reason += " for operands of these types";
     }
   } catch (const std::exception &error) {
     reason = error.what();
@@ -224,9 +240,8 @@ LoadedModel::expandFunction(const onnx::NodeProto &node,
                   describe(node) + " has more operands than its operator");
   }
   expanded.opsets = importsOf(*body);
-  if (expanded.opsets.empty()) {
-    expanded.opsets = opsets;
-  }
+  // Some bodies use operator sets that they forget to import.
+  expanded.opsets.insert(opsets.begin(), opsets.end());
   expanded.nodes = instantiate(node, std::move(*body), schema);
   return expanded;
 }

@@ -15,6 +15,7 @@
 //   do not overflow, and exactly the bytes that they ask for;
 // - external data lies inside the model's folder and is mapped into memory;
 // - model-local functions do not recurse;
+// - every node has a name: nodeName() has been written into those without;
 // - ONNX's shape inference has filled value_info as far as it could.
 //
 //===----------------------------------------------------------------------===//
@@ -72,8 +73,9 @@ struct ConstantBytes {
 struct ExpandedFunction {
   /// In topological order, with attributes substituted. Results that are the
   /// node's own outputs have the node's output names; all other values have
-  /// unique names beginning with the node's name. Optional inputs that the
-  /// node leaves out are empty names. Node names are "outer/inner".
+  /// unique names beginning with the node's first output and "::". Optional
+  /// inputs that the node leaves out are empty names. Node names are
+  /// "outer/inner".
   std::vector<onnx::NodeProto> nodes;
   /// The operator sets that `nodes` are written in.
   OpsetImports opsets;
@@ -110,11 +112,11 @@ public:
                    const OpsetImports &opsets) const;
 
   /// Writes `node` as the nodes of its function body: a model-local function,
-  /// or ONNX's definition of the operator. Some of ONNX's bodies depend on the
+  /// or ONNX's definition of the operator. Many of ONNX's bodies depend on the
   /// operands' types: give one TypeProto per input of the node (an empty one
-  /// where the input is left out or its type unknown). Subgraph attributes are
-  /// carried along. Errors: UnsupportedOperator when there is no body,
-  /// ModelInvalid when the call does not fit it.
+  /// where the input is left out). Subgraph attributes are carried along.
+  /// Errors: UnsupportedOperator when there is no body, ModelInvalid when the
+  /// call does not fit it.
   Result<ExpandedFunction>
   expandFunction(const onnx::NodeProto &node, const OpsetImports &opsets,
                  const std::vector<onnx::TypeProto> &inputTypes) const;

@@ -128,6 +128,15 @@ TEST(ExpandFunction, UsesTheTypesOfOperands) {
   EXPECT_FALSE(body.nodes.empty());
 }
 
+TEST(ExpandFunction, NeedsTheTypesOfOperands) {
+  auto caller = node("Clip", {"x", "", "high"}, {"y"});
+  auto loaded = loadModel(model({node("Relu", {"x"}, {"y"})}));
+  ASSERT_TRUE(loaded.isOk());
+  auto expanded = loaded->expandFunction(caller, loaded->opsets(), {});
+  ASSERT_FALSE(expanded.isOk());
+  EXPECT_EQ(expanded.status().code(), ErrorCode::UnsupportedOperator);
+}
+
 TEST(ExpandFunction, SaysWhenThereIsNone) {
   auto caller = node("Conv", {"x", "w"}, {"y"});
   auto loaded = loadModel(model({node("Relu", {"x"}, {"y"})}));

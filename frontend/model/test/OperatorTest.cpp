@@ -62,6 +62,28 @@ TEST(Attributes, ThatDivideAreNotZero) {
   expectRefused(built, ErrorCode::AttributeInvalid, {"strides", "positive"});
 }
 
+TEST(Attributes, ThatNameAxesAreSmall) {
+  expectRefused(model({node("LayerNormalization", {"x", "x"}, {"y"},
+                            {attribute("axis", int64_t{0x7ffffffffffffffe})})}),
+                ErrorCode::AttributeInvalid, {"axis", "LayerNormalization:y"});
+}
+
+TEST(Attributes, HoldEquationsThatEnd) {
+  auto einsum = [](const std::string &equation) {
+    onnx::AttributeProto text;
+    text.set_name("equation");
+    text.set_type(onnx::AttributeProto::STRING);
+    text.set_s(equation);
+    return model({node("Einsum", {"x", "x"}, {"y"}, {text})});
+  };
+  expectLoads(einsum("i, i -> i"));
+  expectLoads(einsum("...i,...i->...i"));
+  for (const char *wrong :
+       {"i,1->i", "i,i->i->i", "i......,i->i", "i,i-", "\xaf,i"}) {
+    expectRefused(einsum(wrong), ErrorCode::AttributeInvalid, {"equation"});
+  }
+}
+
 TEST(Attributes, OfAFunctionNeedOne) {
   expectRefused(
       model({node("Softmax", {"x"}, {"y"},
