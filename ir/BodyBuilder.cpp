@@ -127,6 +127,22 @@ Value BodyBuilder::loadBroadcast(Value tensor, ValueRange coordinates) {
   return load(tensor, position);
 }
 
+Value BodyBuilder::loadBroadcast(Value tensor, ValueRange coordinates, ArrayRef<DimExpr> dims) {
+  SmallVector<DimExpr> own = dimsOf(tensor.getType());
+  SmallVector<Value> position;
+  for (auto [coordinate, dim, result] :
+       llvm::zip(coordinates.take_back(own.size()), own, dims.take_back(own.size()))) {
+    if (dim.isConstant(1)) {
+      position.push_back(index(0));
+    } else if (dim == result || dim.getConstant()) {
+      position.push_back(coordinate);
+    } else {
+      position.push_back(min(coordinate, size(dim - 1)));
+    }
+  }
+  return load(tensor, position);
+}
+
 Value BodyBuilder::widen(Value scalar) {
   auto type = dyn_cast<FloatType>(scalar.getType());
   if (!type || type.getWidth() >= 32) {

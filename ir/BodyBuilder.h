@@ -66,6 +66,9 @@ public:
   /// Reads an element with numpy's broadcasting: `coordinates` are those of
   /// the result; missing leading axes and axes of size one are dropped.
   Value loadBroadcast(Value tensor, ValueRange coordinates);
+  /// The same where `dims` are the result's: an axis whose size may turn out
+  /// to be one at run time is clamped.
+  Value loadBroadcast(Value tensor, ValueRange coordinates, llvm::ArrayRef<DimExpr> dims);
 
   /// A small float as f32; other types unchanged.
   Value widen(Value scalar);

@@ -81,7 +81,7 @@ Value buildElementwise(OpBuilder &builder, Location loc, ArrayRef<DimExpr> dims,
   return buildMap(builder, loc, dims, element, [&](BodyBuilder &body, ValueRange coordinates) {
     SmallVector<Value> scalars;
     for (Value operand : operands) {
-      scalars.push_back(body.widen(body.loadBroadcast(operand, coordinates)));
+      scalars.push_back(body.widen(body.loadBroadcast(operand, coordinates, dims)));
     }
     return body.narrow(write(body, scalars), scalarType(element));
   });
