@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/ExpandMath.h"
 #include "codegen/cpu/Lowering.h"
 
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -17,6 +17,8 @@ namespace tilewright {
 LogicalResult expandOperations(ModuleOp module, const TargetSpec &target) {
   RewritePatternSet patterns(module.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  populateExpandMathPatterns(patterns, target);
+  populateExpandSmallFloatPatterns(patterns, target);
   return applyPatternsGreedily(module, std::move(patterns));
 }
 

@@ -135,9 +135,15 @@ Result<std::unique_ptr<TargetMachine>> createTargetMachine(const TargetSpec &tar
 Result<ObjectCode> emitObjectCode(mlir::ModuleOp module, const TargetSpec &target,
                                   TargetMachine &machine, bool keepTexts) {
   LLVMContext context;
-  std::unique_ptr<Module> code = mlir::translateModuleToLLVMIR(module, context, "kernel");
+  std::unique_ptr<Module> code = mlir::translateModuleToLLVMIR(
+      module, context, "kernel", /*disableVerification=*/true);
   if (!code) {
     return internal("the translation to LLVM IR failed");
+  }
+  std::string problems;
+  raw_string_ostream stream(problems);
+  if (verifyModule(*code, &stream)) {
+    return internal("the LLVM IR is invalid: " + problems);
   }
   code->setDataLayout(machine.createDataLayout());
   code->setTargetTriple(machine.getTargetTriple());

@@ -1,0 +1,184 @@
+//===- ExpandMath.cpp - patterns that replace operations by formulas ------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/ExpandMath.h"
+
+#include "codegen/cpu/math/Functions.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+void replaceByFormula(PatternRewriter &rewriter, Operation *op, bool fma,
+                      function_ref<Lane(LaneMath &, ArrayRef<Lane>)> formula) {
+  Location loc = op->getLoc();
+  LaneMath math(rewriter, loc, fma);
+  Type resultType = op->getResult(0).getType();
+  auto vector = dyn_cast<VectorType>(resultType);
+  bool isFlat = !vector || vector.getRank() == 1;
+  SmallVector<Lane> operands;
+  for (Value operand : op->getOperands()) {
+    if (!isFlat) {
+      auto flat = VectorType::get(vector.getNumElements(), getElementTypeOrSelf(operand));
+      operand = vector::ShapeCastOp::create(rewriter, loc, flat, operand);
+    }
+    operands.push_back(math.wrap(operand));
+  }
+  Value result = formula(math, operands).value;
+  if (!isFlat) {
+    result = vector::ShapeCastOp::create(rewriter, loc, resultType, result);
+  }
+  rewriter.replaceOp(op, result);
+}
+
+namespace {
+using Unary = Lane (*)(Lane);
+using Binary = Lane (*)(Lane, Lane);
+
+/// One operand. `single` is null when f32 is computed in f64.
+template <typename OpTy> struct ExpandUnary : OpRewritePattern<OpTy> {
+  ExpandUnary(MLIRContext *context, bool fma, Unary single, Unary twice)
+      : OpRewritePattern<OpTy>(context), fma(fma), single(single), twice(twice) {}
+
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+    Type element = getElementTypeOrSelf(op.getType());
+    if (!element.isF32() && !element.isF64()) {
+      return rewriter.notifyMatchFailure(op, "f32 and f64 only");
+    }
+    replaceByFormula(rewriter, op, fma, [&](LaneMath &math, ArrayRef<Lane> x) {
+      if (element.isF64()) {
+        return twice(x[0]);
+      }
+      return single ? single(x[0]) : toF32(twice(toF64(x[0])));
+    });
+    return success();
+  }
+
+  bool fma;
+  Unary single, twice;
+};
+
+/// Two operands; f32 is computed in f64.
+template <typename OpTy> struct ExpandBinary : OpRewritePattern<OpTy> {
+  ExpandBinary(MLIRContext *context, bool fma, Binary formula)
+      : OpRewritePattern<OpTy>(context), fma(fma), formula(formula) {}
+
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+    Type element = getElementTypeOrSelf(op.getType());
+    if (!element.isF32() && !element.isF64()) {
+      return rewriter.notifyMatchFailure(op, "f32 and f64 only");
+    }
+    replaceByFormula(rewriter, op, fma, [&](LaneMath &math, ArrayRef<Lane> x) {
+      return element.isF64() ? formula(x[0], x[1])
+                             : toF32(formula(toF64(x[0]), toF64(x[1])));
+    });
+    return success();
+  }
+
+  bool fma;
+  Binary formula;
+};
+
+/// math.fma on a level without the instruction.
+struct ExpandFma : OpRewritePattern<math::FmaOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::FmaOp op, PatternRewriter &rewriter) const override {
+    replaceByFormula(rewriter, op, /*fma=*/false, [](LaneMath &, ArrayRef<Lane> x) {
+      return emitFma(x[0], x[1], x[2]);
+    });
+    return success();
+  }
+};
+
+struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::IPowIOp op, PatternRewriter &rewriter) const override {
+    replaceByFormula(rewriter, op, /*fma=*/false, [](LaneMath &, ArrayRef<Lane> x) {
+      return emitIntegerPower(x[0], x[1]);
+    });
+    return success();
+  }
+};
+
+struct ExpandFloatToIntegerPower : OpRewritePattern<math::FPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::FPowIOp op, PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type f64 = withElement(op.getType(), rewriter.getF64Type());
+    Value exponent = arith::SIToFPOp::create(rewriter, loc, f64, op.getRhs());
+    Value base = op.getLhs();
+    bool isDouble = f64 == op.getType();
+    if (!isDouble) {
+      base = arith::ExtFOp::create(rewriter, loc, f64, base);
+    }
+    Value power = math::PowFOp::create(rewriter, loc, base, exponent);
+    if (!isDouble) {
+      power = arith::TruncFOp::create(rewriter, loc, op.getType(), power);
+    }
+    rewriter.replaceOp(op, power);
+    return success();
+  }
+};
+
+struct ExpandSincos : OpRewritePattern<math::SincosOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::SincosOp op, PatternRewriter &rewriter) const override {
+    Value sine = math::SinOp::create(rewriter, op.getLoc(), op.getOperand());
+    Value cosine = math::CosOp::create(rewriter, op.getLoc(), op.getOperand());
+    rewriter.replaceOp(op, {sine, cosine});
+    return success();
+  }
+};
+
+Lane emitRsqrt(Lane x) { return 1.0 / sqrt(x); }
+} // namespace
+
+void populateExpandMathPatterns(RewritePatternSet &patterns, const TargetSpec &target) {
+  MLIRContext *context = patterns.getContext();
+  bool fma = target.hasFma;
+  patterns.add<ExpandUnary<math::ExpOp>>(context, fma, emitExp, emitExp);
+  patterns.add<ExpandUnary<math::Exp2Op>>(context, fma, emitExp2, emitExp2);
+  patterns.add<ExpandUnary<math::ExpM1Op>>(context, fma, emitExpm1, emitExpm1);
+  patterns.add<ExpandUnary<math::LogOp>>(context, fma, emitLog, emitLog);
+  patterns.add<ExpandUnary<math::TanhOp>>(context, fma, emitTanh, emitTanh);
+  patterns.add<ExpandUnary<math::SinOp>>(context, fma, emitSin, emitSin);
+  patterns.add<ExpandUnary<math::CosOp>>(context, fma, emitCos, emitCos);
+  patterns.add<ExpandUnary<math::ErfOp>>(context, fma, emitErf, emitErf);
+  patterns.add<ExpandUnary<math::RsqrtOp>>(context, fma, emitRsqrt, emitRsqrt);
+
+  Unary inF64 = nullptr;
+  patterns.add<ExpandUnary<math::Log2Op>>(context, fma, inF64, emitLog2);
+  patterns.add<ExpandUnary<math::Log10Op>>(context, fma, inF64, emitLog10);
+  patterns.add<ExpandUnary<math::Log1pOp>>(context, fma, inF64, emitLog1p);
+  patterns.add<ExpandUnary<math::SinhOp>>(context, fma, inF64, emitSinh);
+  patterns.add<ExpandUnary<math::CoshOp>>(context, fma, inF64, emitCosh);
+  patterns.add<ExpandUnary<math::AsinhOp>>(context, fma, inF64, emitAsinh);
+  patterns.add<ExpandUnary<math::AcoshOp>>(context, fma, inF64, emitAcosh);
+  patterns.add<ExpandUnary<math::AtanhOp>>(context, fma, inF64, emitAtanh);
+  patterns.add<ExpandUnary<math::TanOp>>(context, fma, inF64, emitTan);
+  patterns.add<ExpandUnary<math::AsinOp>>(context, fma, inF64, emitAsin);
+  patterns.add<ExpandUnary<math::AcosOp>>(context, fma, inF64, emitAcos);
+  patterns.add<ExpandUnary<math::AtanOp>>(context, fma, inF64, emitAtan);
+  patterns.add<ExpandUnary<math::CbrtOp>>(context, fma, inF64, emitCbrt);
+
+  patterns.add<ExpandBinary<math::Atan2Op>>(context, fma, emitAtan2);
+  patterns.add<ExpandBinary<math::PowFOp>>(context, fma, emitPow);
+  patterns.add<ExpandBinary<arith::RemFOp>>(context, fma, emitRemainder);
+
+  patterns.add<ExpandIntegerPower, ExpandFloatToIntegerPower, ExpandSincos>(context);
+  if (!fma) {
+    patterns.add<ExpandFma>(context);
+  }
+}
+
+} // namespace tilewright
