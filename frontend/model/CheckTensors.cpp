@@ -48,26 +48,26 @@ Status checkInitializers(onnx::GraphProto &graph) {
 
 } // namespace
 
-std::vector<const TensorProto *>
-collectTensors(const std::vector<Body> &bodies) {
-  std::vector<const TensorProto *> tensors;
+std::vector<TensorProto *> collectTensors(const std::vector<Body> &bodies) {
+  std::vector<TensorProto *> tensors;
   for (const Body &body : bodies) {
     if (body.graph != nullptr) {
-      for (const TensorProto &tensor : body.graph->initializer()) {
+      for (TensorProto &tensor : *body.graph->mutable_initializer()) {
         tensors.push_back(&tensor);
       }
     }
-    for (const onnx::NodeProto &node : *body.nodes) {
-      for (const onnx::AttributeProto &attribute : node.attribute()) {
+    for (onnx::NodeProto &node : *body.nodes) {
+      for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
         if (attribute.has_t()) {
-          tensors.push_back(&attribute.t());
+          tensors.push_back(attribute.mutable_t());
         }
-        for (const TensorProto &tensor : attribute.tensors()) {
+        for (TensorProto &tensor : *attribute.mutable_tensors()) {
           tensors.push_back(&tensor);
         }
         if (attribute.has_sparse_tensor()) {
-          tensors.push_back(&attribute.sparse_tensor().values());
-          tensors.push_back(&attribute.sparse_tensor().indices());
+          onnx::SparseTensorProto &sparse = *attribute.mutable_sparse_tensor();
+          tensors.push_back(sparse.mutable_values());
+          tensors.push_back(sparse.mutable_indices());
         }
       }
     }

@@ -31,7 +31,7 @@ Status checkTypes(onnx::ModelProto &model, const std::vector<Body> &bodies);
 Status checkTensors(const std::vector<Body> &bodies);
 
 /// \returns all tensors: initializers and attributes.
-std::vector<const onnx::TensorProto *>
+std::vector<onnx::TensorProto *>
 collectTensors(const std::vector<Body> &bodies);
 
 /// Model-local functions are defined once, do not recurse, and do not expand

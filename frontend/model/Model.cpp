@@ -55,6 +55,10 @@ public:
   }
 
 private:
+  /// Smaller external data moves into the model, so that shape inference, which
+  /// reads no files, sees the sizes, axes and pads among it.
+  static constexpr uint64_t maxInlined = 1024;
+
   static Status check(LoadedModel &loaded) {
     onnx::ModelProto &model = *loaded.model;
     // Models before IR version 3 import nothing and mean version 1.
@@ -73,15 +77,14 @@ private:
     TW_RETURN_IF_ERROR(checkFunctions(model));
     TW_RETURN_IF_ERROR(sortNodes(model));
     TW_RETURN_IF_ERROR(checkOperators(loaded, *bodies));
-    for (const onnx::TensorProto *tensor : collectTensors(*bodies)) {
+    for (onnx::TensorProto *tensor : collectTensors(*bodies)) {
       TW_RETURN_IF_ERROR(mapTensor(loaded, *tensor));
     }
     findDefaults(loaded);
     return inferShapes(model, *bodies);
   }
 
-  static Status mapTensor(LoadedModel &loaded,
-                          const onnx::TensorProto &tensor) {
+  static Status mapTensor(LoadedModel &loaded, onnx::TensorProto &tensor) {
     if (!isExternal(tensor)) {
       return Status::ok();
     }
@@ -105,8 +108,19 @@ private:
       file = *mapped;
     }
     Result<uint64_t> needed = storedBytes(tensor);
-    return needed ? checkExternalRange(tensor, *range, file->size(), *needed)
-                  : needed.status();
+    if (!needed) {
+      return needed.status();
+    }
+    TW_RETURN_IF_ERROR(
+        checkExternalRange(tensor, *range, file->size(), *needed));
+    if (*needed <= maxInlined) {
+      const auto *bytes = reinterpret_cast<const char *>(file->data());
+      tensor.set_raw_data(
+          *needed == 0 ? "" : std::string(bytes + range->offset, *needed));
+      tensor.clear_external_data();
+      tensor.clear_data_location();
+    }
+    return Status::ok();
   }
 
   static void findDefaults(LoadedModel &loaded) {

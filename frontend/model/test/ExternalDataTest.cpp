@@ -72,6 +72,38 @@ TEST_F(ExternalData, IsMapped) {
       "456789abcdef");
 }
 
+TEST_F(ExternalData, IsReadByShapeInference) {
+  write(root / "model" / "shape.bin", std::string("\2\0\0\0\0\0\0\0", 8));
+  auto built = model({node("Reshape", {"x", "s"}, {"y"})});
+  onnx::TensorProto &shape = *built.mutable_graph()->add_initializer();
+  shape = tensor("s", {1}, onnx::TensorProto::INT64, "");
+  shape.set_data_location(onnx::TensorProto::EXTERNAL);
+  auto *entry = shape.add_external_data();
+  entry->set_key("location");
+  entry->set_value("shape.bin");
+  auto loaded = loadModel(std::move(built), root / "model");
+  ASSERT_TRUE(loaded.isOk()) << loaded.status().message();
+  EXPECT_EQ(loaded->data(loaded->graph().initializer(0))->size, 8u);
+}
+
+TEST_F(ExternalData, StaysInItsFileWhenLarge) {
+  write(root / "model" / "large.bin", std::string(4096, '\1'));
+  auto built = model({node("Relu", {"x"}, {"y"})});
+  onnx::TensorProto &weight = *built.mutable_graph()->add_initializer();
+  weight = tensor("w", {1024}, onnx::TensorProto::FLOAT, "");
+  weight.set_data_location(onnx::TensorProto::EXTERNAL);
+  auto *entry = weight.add_external_data();
+  entry->set_key("location");
+  entry->set_value("large.bin");
+  auto loaded = loadModel(std::move(built), root / "model");
+  ASSERT_TRUE(loaded.isOk()) << loaded.status().message();
+  EXPECT_TRUE(loaded->graph().initializer(0).raw_data().empty());
+  auto bytes = loaded->data(loaded->graph().initializer(0));
+  ASSERT_TRUE(bytes.isOk()) << bytes.status().message();
+  EXPECT_EQ(bytes->size, 4096u);
+  EXPECT_EQ(bytes->data[4095], std::byte{1});
+}
+
 TEST_F(ExternalData, NeedsNoLength) {
   EXPECT_TRUE(load({{"location", "w.bin"}}).isOk());
 }

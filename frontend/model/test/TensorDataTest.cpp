@@ -34,7 +34,9 @@ std::vector<Element> elements(const TensorProto &weight) {
     return {};
   }
   std::vector<Element> result(bytes->size / sizeof(Element));
-  std::memcpy(result.data(), bytes->data, bytes->size);
+  if (!result.empty()) {
+    std::memcpy(result.data(), bytes->data, bytes->size);
+  }
   return result;
 }
 
