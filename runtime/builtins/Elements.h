@@ -81,6 +81,9 @@ template <> inline Half elementFromDouble<Half>(double value) {
   if (magnitude >= 65520.0) { // half way beyond the largest finite one
     return {uint16_t(sign | 0x7c00)};
   }
+  if (magnitude == 0) {
+    return {sign};
+  }
   int exponent = 0; // magnitude = m * 2^exponent, m in [0.5, 1)
   std::frexp(magnitude, &exponent);
   exponent = exponent < -13 ? -13 : exponent; // below: subnormal

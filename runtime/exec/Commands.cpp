@@ -153,9 +153,10 @@ Status Executor::copy(const format::CopyT &copy) {
   TW_RETURN_IF_ERROR(define(copy.to, to));
   int64_t bytes = from.bytes();
   if (bytes != to.bytes()) {
-    return planError(describe(copy.from) + " of shape " +
-                     from.shape.toString() + " is copied to " +
-                     describe(copy.to) + " of shape " + to.shape.toString());
+    return Status(ErrorCode::DataInvalid,
+                  describe(copy.from) + " of shape " + from.shape.toString() +
+                      " does not have the elements of " + describe(copy.to) +
+                      " of shape " + to.shape.toString());
   }
   if (bytes == 0 || from.data == to.data) {
     return Status::ok();

@@ -62,6 +62,17 @@ Status Executor::resolve(uint32_t value, TensorView &view) {
                       view.shape.toString() + ", more than memory holds");
   }
   uint32_t root = verified.root[value];
+  if (root != value) {
+    TW_RETURN_IF_ERROR(computeShape(root));
+    ShapeRef whole = actualShape(root);
+    if (bytesOf(static_cast<DType>(plan.values[root]->dtype), whole) != bytes) {
+      return Status(ErrorCode::DataInvalid,
+                    describe(value) + " would have the shape " +
+                        view.shape.toString() + ", which does not have the "
+                        "elements of " + describe(root) + " of shape " +
+                        whole.toString());
+    }
+  }
   const format::ValueT &storage = *plan.values[root];
   int64_t capacity = 0;
   switch (storage.storage) {
