@@ -11,6 +11,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace tilewright {
@@ -90,11 +92,34 @@ struct ExpandFma : OpRewritePattern<math::FmaOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(math::FmaOp op, PatternRewriter &rewriter) const override {
+    Type element = getElementTypeOrSelf(op.getType());
+    if (!element.isF32() && !element.isF64()) {
+      return rewriter.notifyMatchFailure(op, "f32 and f64 only");
+    }
     replaceByFormula(rewriter, op, /*fma=*/false, [](LaneMath &, ArrayRef<Lane> x) {
       return emitFma(x[0], x[1], x[2]);
     });
     return success();
   }
+};
+
+/// vector.fma is one instruction, or a product and a sum where the level has none. LLVM's
+/// own lowering leaves the choice to the contraction of floats, which is off.
+struct ExpandVectorFma : OpRewritePattern<vector::FMAOp> {
+  ExpandVectorFma(MLIRContext *context, bool fma) : OpRewritePattern(context), fma(fma) {}
+
+  LogicalResult matchAndRewrite(vector::FMAOp op, PatternRewriter &rewriter) const override {
+    Type element = getElementTypeOrSelf(op.getType());
+    if (!element.isF32() && !element.isF64()) {
+      return rewriter.notifyMatchFailure(op, "f32 and f64 only");
+    }
+    replaceByFormula(rewriter, op, fma, [](LaneMath &, ArrayRef<Lane> x) {
+      return mulAdd(x[0], x[1], x[2]);
+    });
+    return success();
+  }
+
+  bool fma;
 };
 
 struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
@@ -129,6 +154,38 @@ struct ExpandFloatToIntegerPower : OpRewritePattern<math::FPowIOp> {
   }
 };
 
+/// NaN passes; the limits are in order by contract.
+struct ExpandClamp : OpRewritePattern<math::ClampFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ClampFOp op, PatternRewriter &rewriter) const override {
+    replaceByFormula(rewriter, op, /*fma=*/false, [](LaneMath &, ArrayRef<Lane> x) {
+      Lane low = x[1], high = x[2];
+      Lane raised = select(low > x[0], low, x[0]);
+      return select(high < raised, high, raised);
+    });
+    return success();
+  }
+};
+
+/// A question about a float that MLIR does not lower.
+template <typename OpTy> struct ExpandQuestion : OpRewritePattern<OpTy> {
+  ExpandQuestion(MLIRContext *context, Unary formula)
+      : OpRewritePattern<OpTy>(context), formula(formula) {}
+
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+    Type element = getElementTypeOrSelf(op.getOperand());
+    if (!element.isF32() && !element.isF64()) {
+      return rewriter.notifyMatchFailure(op, "f32 and f64 only");
+    }
+    replaceByFormula(rewriter, op, /*fma=*/false,
+                     [&](LaneMath &, ArrayRef<Lane> x) { return formula(x[0]); });
+    return success();
+  }
+
+  Unary formula;
+};
+
 struct ExpandSincos : OpRewritePattern<math::SincosOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -140,6 +197,30 @@ struct ExpandSincos : OpRewritePattern<math::SincosOp> {
   }
 };
 
+/// maxnumf and minnumf: the other operand for NaN. LLVM's own operation, on values
+/// extended from f16, becomes one on f16 and that a library call.
+template <typename OpTy, bool isMax> struct ExpandNumber : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+    Type element = getElementTypeOrSelf(op.getType());
+    if (!element.isF32() && !element.isF64()) {
+      return rewriter.notifyMatchFailure(op, "f32 and f64 only");
+    }
+    replaceByFormula(rewriter, op, /*fma=*/false, [](LaneMath &, ArrayRef<Lane> x) {
+      // One instruction, which gives the second operand for NaN in either.
+      Lane chosen = select(isMax ? x[0] > x[1] : x[0] < x[1], x[0], x[1]);
+      return select(isNaN(x[1]), x[0], chosen);
+    });
+    return success();
+  }
+};
+
+Lane emitIsInfinite(Lane x) { return abs(x) == std::numeric_limits<double>::infinity(); }
+Lane emitIsNormal(Lane x) {
+  Lane isFinite = abs(x) < std::numeric_limits<double>::infinity();
+  return (abs(x) >= (isDouble(x) ? 0x1p-1022 : 0x1p-126)) && isFinite;
+}
 Lane emitRsqrt(Lane x) { return 1.0 / sqrt(x); }
 } // namespace
 
@@ -175,7 +256,13 @@ void populateExpandMathPatterns(RewritePatternSet &patterns, const TargetSpec &t
   patterns.add<ExpandBinary<math::PowFOp>>(context, fma, emitPow);
   patterns.add<ExpandBinary<arith::RemFOp>>(context, fma, emitRemainder);
 
-  patterns.add<ExpandIntegerPower, ExpandFloatToIntegerPower, ExpandSincos>(context);
+  patterns.add<ExpandNumber<arith::MaxNumFOp, true>, ExpandNumber<arith::MinNumFOp, false>>(
+      context);
+  patterns.add<ExpandIntegerPower, ExpandFloatToIntegerPower, ExpandClamp,
+               ExpandSincos>(context);
+  patterns.add<ExpandQuestion<math::IsInfOp>>(context, emitIsInfinite);
+  patterns.add<ExpandQuestion<math::IsNormalOp>>(context, emitIsNormal);
+  patterns.add<ExpandVectorFma>(context, fma);
   if (!fma) {
     patterns.add<ExpandFma>(context);
   }

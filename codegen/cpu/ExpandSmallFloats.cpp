@@ -13,6 +13,7 @@
 #include "codegen/cpu/ExpandMath.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -24,6 +25,12 @@ using arith::CmpIPredicate;
 bool isSmallFloat(Type type) {
   Type element = getElementTypeOrSelf(type);
   return element.isF16() || element.isBF16();
+}
+
+/// The instruction takes scalars and one-dimensional vectors.
+bool hasInstruction(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return !vector || vector.getRank() == 1;
 }
 
 Lane bf16ToF32(Lane x) {
@@ -95,7 +102,7 @@ struct ExpandExtension : OpRewritePattern<arith::ExtFOp> {
   LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
     Type from = getElementTypeOrSelf(op.getIn());
     bool toDouble = getElementTypeOrSelf(op.getType()).isF64();
-    if (!isSmallFloat(from) || (from.isF16() && hasF16C && !toDouble)) {
+    if (!isSmallFloat(from) || (from.isF16() && hasF16C && !toDouble && hasInstruction(op.getType()))) {
       return rewriter.notifyMatchFailure(op, "the level has an instruction");
     }
     replaceByFormula(rewriter, op, /*fma=*/false, [&](LaneMath &math, ArrayRef<Lane> x) {
@@ -124,7 +131,7 @@ struct ExpandTruncation : OpRewritePattern<arith::TruncFOp> {
   LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
     Type to = getElementTypeOrSelf(op.getType());
     bool fromDouble = getElementTypeOrSelf(op.getIn()).isF64();
-    if (!isSmallFloat(to) || (to.isF16() && hasF16C && !fromDouble)) {
+    if (!isSmallFloat(to) || (to.isF16() && hasF16C && !fromDouble && hasInstruction(op.getType()))) {
       return rewriter.notifyMatchFailure(op, "the level has an instruction");
     }
     replaceByFormula(rewriter, op, /*fma=*/false, [&](LaneMath &math, ArrayRef<Lane> x) {
@@ -150,7 +157,9 @@ struct ComputeInF32 : RewritePattern {
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
+    bool isArithmetic = isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
+                        isa<vector::ReductionOp, vector::FMAOp, vector::MultiDimReductionOp>(op);
+    if (!isArithmetic ||
         isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp, arith::ConstantOp,
             arith::SelectOp>(op)) {
       return failure();

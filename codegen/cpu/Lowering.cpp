@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Lowering.h"
+#include "codegen/cpu/SmallFloatsToLlvm.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -103,6 +104,7 @@ LogicalResult convertToLlvm(ModuleOp module, StringRef dataLayout) {
   options.dataLayout = llvm::DataLayout(dataLayout);
   LLVMTypeConverter converter(context, options);
   RewritePatternSet patterns(context);
+  populateSmallFloatsToLlvm(converter, patterns);
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
   populateMathToLLVMConversionPatterns(converter, patterns);
   index::populateIndexToLLVMConversionPatterns(converter, patterns);

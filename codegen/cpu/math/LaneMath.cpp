@@ -51,7 +51,9 @@ Lane LaneMath::constant(Lane like, double value) {
 Lane LaneMath::constantInt(Lane like, int64_t value) {
   Type type = like.value.getType();
   Type element = getElementTypeOrSelf(type);
-  APInt bits(element.getIntOrFloatBitWidth(), static_cast<uint64_t>(value), /*isSigned=*/true,
+  unsigned width = element.isIndex() ? IndexType::kInternalStorageBitWidth
+                                     : element.getIntOrFloatBitWidth();
+  APInt bits(width, static_cast<uint64_t>(value), /*isSigned=*/true,
              /*implicitTrunc=*/true);
   TypedAttr attribute = builder.getIntegerAttr(element, bits);
   if (auto vector = dyn_cast<VectorType>(type)) {
