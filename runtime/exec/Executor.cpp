@@ -38,7 +38,7 @@ Executor::Executor(const LoadedModule &module, unsigned threads)
     shapeOffsets.push_back(total);
     total += value->dims.size();
   }
-  shapes.resize(std::max<size_t>(total, 1));
+  shapes.resize(total);
   for (uint32_t i = 0; i < plan.values.size(); ++i) {
     if (plan.values[i]->storage == format::Storage_Owned &&
         verified.definer[i] != noFunction) {

@@ -90,7 +90,9 @@ private:
   void report(const format::CommandT &command, uint64_t begin, uint64_t end);
 
   // Values.cpp
-  int64_t *shapeOf(uint32_t value) { return &shapes[shapeOffsets[value]]; }
+  int64_t *shapeOf(uint32_t value) {
+    return shapes.data() + shapeOffsets[value];
+  }
   ShapeRef actualShape(uint32_t value);
   Status computeShape(uint32_t value);
   Status resolve(uint32_t value, TensorView &view);

@@ -125,6 +125,90 @@ TEST(Module, DamageBehindRightChecksums) {
   EXPECT_GT(refused, 500u);
 }
 
+/// x: f32[N], k: i64[1]; if any: top k of x, through arena, alias and copies.
+static TestModule moduleWithoutCode() {
+  TestModule b;
+  uint32_t n = b.symbol("N");
+  uint32_t dim = b.expr(n);
+  uint32_t one = b.size(1);
+  uint32_t bytes = b.expr(format::ExprOp_Mul, dim, b.size(4));
+  uint32_t x = b.parameter(0, "x", format::DType_F32, {dim});
+  uint32_t k = b.parameter(0, "k", format::DType_I64, {one});
+  uint32_t go = b.parameter(0, "go", format::DType_Bool, {});
+  b.function(0).binds = {format::Bind(x, 0, n)};
+  b.function(0).evaluate = {dim, bytes};
+  b.function(0).buffers = {format::Buffer(bytes, 0, 1)};
+  uint32_t h = b.value("h", format::DType_F32, {dim}, format::Storage_Arena, 0);
+  uint32_t row =
+      b.value("row", format::DType_F32, {one, dim}, format::Storage_Alias, h);
+  b.copy(0, x, h);
+
+  size_t then = b.addFunction("then");
+  uint32_t s = b.symbol("k");
+  uint32_t count = b.expr(s);
+  uint32_t best = b.owned("best", format::DType_F32, {one, count});
+  auto &topk = b.command<format::BuiltinT>(then);
+  topk.name = "topk";
+  topk.inputs = {int32_t(row), int32_t(k)};
+  topk.outputs = {int32_t(best), -1};
+  topk.ints = {1, 1, 1};
+  topk.defines = {s};
+  b.lastCommand(then).evaluate = {count};
+  b.result(then, best);
+  size_t otherwise = b.addFunction("otherwise");
+  uint32_t same = b.owned("same", format::DType_F32, {one, dim});
+  b.copy(otherwise, row, same);
+  b.result(otherwise, same);
+
+  uint32_t w = b.symbol("width");
+  uint32_t width = b.expr(w);
+  uint32_t y = b.owned("y", format::DType_F32, {one, width});
+  auto &branch = b.command<format::IfT>(0);
+  branch.condition = go;
+  branch.then = uint32_t(then);
+  branch.otherwise = uint32_t(otherwise);
+  branch.outputs = {y};
+  b.lastCommand(0).binds = {format::Bind(y, 1, w)};
+  b.lastCommand(0).evaluate = {width};
+  uint32_t shape = b.owned("shape", format::DType_I64, {b.size(2)});
+  auto &write = b.command<format::WriteSizesT>(0);
+  write.to = shape;
+  write.sizes = {one, width};
+  b.result(0, y);
+  b.result(0, shape);
+  return b;
+}
+
+TEST(Module, DamagedPlansRunOrSayWhyNot) {
+  std::vector<std::byte> bytes = moduleWithoutCode().bytes();
+  FileHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  size_t begin = header.payloadOffset + header.flatbufferOffset;
+  Tensor x = tensor<float>(DType::F32, {5}, {1, 5, 2, 4, 3});
+  Tensor k = tensor<int64_t>(DType::I64, {1}, {2});
+  std::mt19937 random(2);
+  unsigned ran = 0;
+  for (int round = 0; round < 6000; ++round) {
+    std::vector<std::byte> changed = bytes;
+    for (int edit = 0; edit < round % 4; ++edit) {
+      size_t at = begin + random() % header.flatbufferBytes;
+      changed[at] = std::byte(random() % (round % 2 ? 256 : 12));
+    }
+    reseal(changed);
+    auto module = Module::fromBytes(changed);
+    if (!module) {
+      continue;
+    }
+    auto context = std::move(*Context::create(*module, {1}));
+    for (uint8_t go : {0, 1}) {
+      Tensor flag = tensor<uint8_t>(DType::Bool, {}, {go});
+      auto outputs = context->run({x.view(), k.view(), flag.view()});
+      ran += outputs.isOk();
+    }
+  }
+  EXPECT_GT(ran, 3000u); // every fourth is unchanged, many names are
+}
+
 TEST(Module, LargeOnesAreVerifiedInParallel) {
   std::vector<std::byte> bytes = smallModule(40 << 20).bytes();
   OpenOptions options;
