@@ -15,9 +15,10 @@ const std::vector<TargetSpec> &allTargets() {
     std::vector<TargetSpec> result = {
 #include "targets/TargetSpecs.inc"
     };
-    std::sort(result.begin(), result.end(), [](const TargetSpec &a, const TargetSpec &b) {
-      return a.order < b.order;
-    });
+    std::sort(result.begin(), result.end(),
+              [](const TargetSpec &a, const TargetSpec &b) {
+                return a.order < b.order;
+              });
     return result;
   }();
   return targets;

@@ -37,7 +37,9 @@ struct TargetSpec {
   int64_t l3Bytes;    ///< a core's share
 
   /// \returns how many elements of `elementBytes` one vector register holds.
-  unsigned lanes(unsigned elementBytes) const { return vectorBytes / elementBytes; }
+  unsigned lanes(unsigned elementBytes) const {
+    return vectorBytes / elementBytes;
+  }
 };
 
 /// \returns all levels, lowest first.

@@ -35,12 +35,14 @@ namespace tilewright {
 
 namespace {
 double millisecondsSince(std::chrono::steady_clock::time_point start) {
-  std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - start;
+  std::chrono::duration<double, std::milli> passed =
+      std::chrono::steady_clock::now() - start;
   return passed.count();
 }
 
 Status inKernel(twk::KernelOp kernel, const std::string &message) {
-  return Status(ErrorCode::Internal, "kernel '" + kernel.getSymName().str() + "': " + message);
+  return Status(ErrorCode::Internal,
+                "kernel '" + kernel.getSymName().str() + "': " + message);
 }
 
 /// Compiles the kernels of one module; `run` may execute in several threads.
@@ -48,8 +50,9 @@ class KernelCompiler {
 public:
   KernelCompiler(ArrayRef<twk::KernelOp> kernels, const TargetSpec &target,
                  const CpuOptions &options)
-      : kernels(kernels), target(target), options(options), objects(kernels.size()),
-        reports(kernels.size()), statuses(kernels.size()) {}
+      : kernels(kernels), target(target), options(options),
+        objects(kernels.size()), reports(kernels.size()),
+        statuses(kernels.size()) {}
 
   /// Takes kernel after kernel until none is left.
   void run() {
@@ -57,7 +60,8 @@ public:
       auto start = std::chrono::steady_clock::now();
       twk::KernelOp kernel = kernels[i];
       statuses[i] = compile(kernel, objects[i]);
-      reports[i] = {kernel.getSymName().str(), millisecondsSince(start), objects[i].size()};
+      reports[i] = {kernel.getSymName().str(), millisecondsSince(start),
+                    objects[i].size()};
     }
   }
 
@@ -74,17 +78,21 @@ public:
 private:
   Status compile(twk::KernelOp kernel, llvm::SmallVector<char, 0> &object) {
     DiagnosticCollector diagnostics(kernel.getContext());
-    Result<std::unique_ptr<llvm::TargetMachine>> machine = createTargetMachine(target);
+    Result<std::unique_ptr<llvm::TargetMachine>> machine =
+        createTargetMachine(target);
     TW_RETURN_IF_ERROR(machine.status());
     OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
     module->push_back(kernel->clone());
-    std::string layout = (*machine)->createDataLayout().getStringRepresentation();
+    std::string layout =
+        (*machine)->createDataLayout().getStringRepresentation();
     if (failed(lowerKernel(*module, target, layout))) {
       return inKernel(kernel, diagnostics.message("it cannot be lowered"));
     }
-    Result<ObjectCode> code = emitObjectCode(*module, target, **machine, bool(options.dump));
+    Result<ObjectCode> code =
+        emitObjectCode(*module, target, **machine, bool(options.dump));
     if (!code) {
-      return inKernel(kernel, diagnostics.message("") + code.status().message());
+      return inKernel(kernel,
+                      diagnostics.message("") + code.status().message());
     }
     if (options.dump) {
       std::lock_guard<std::mutex> lock(dumpMutex);
@@ -134,7 +142,8 @@ Result<CpuImage> compileKernels(ModuleOp module, const TargetSpec &target,
     DiagnosticCollector diagnostics(context);
     if (failed(verify(module))) {
       return Status(ErrorCode::Internal,
-                    "a kernel is invalid: " + diagnostics.message("the verifier failed"));
+                    "a kernel is invalid: " +
+                        diagnostics.message("the verifier failed"));
     }
   }
   SmallVector<twk::KernelOp> kernels(module.getOps<twk::KernelOp>());

@@ -6,8 +6,8 @@
 //
 // Turns every twk.kernel of a module into machine code for one CPU level, and
 // links all of them into one position-independent image that imports nothing:
-// the runtime maps it and calls the kernels by name. See docs/design/architecture.md
-// for the kernels' C signature.
+// the runtime maps it and calls the kernels by name. See
+// docs/design/architecture.md for the kernels' C signature.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,10 +32,11 @@ struct CpuOptions {
   /// Kernels are compiled by so many threads; never more than one when the
   /// MLIRContext has multithreading disabled.
   unsigned threads = 2;
-  /// When set, called for each kernel with its LLVM IR after optimisation and its
-  /// assembly, from the threads that
-  /// compile, one call at a time.
-  std::function<void(llvm::StringRef kernel, CpuDump kind, llvm::StringRef text)> dump;
+  /// When set, called for each kernel with its LLVM IR after optimisation and
+  /// its assembly, from the threads that compile, one call at a time.
+  std::function<void(llvm::StringRef kernel, CpuDump kind,
+                     llvm::StringRef text)>
+      dump;
 };
 
 /// What became of one kernel.
@@ -54,12 +55,14 @@ struct CpuImage {
 
 /// Adds the dialects and translations that kernels are lowered through. A
 /// context that compiles kernels needs them; compileKernels adds them itself
-/// when they are missing, which must not happen while other threads use the context.
+/// when they are missing, which must not happen while other threads use the
+/// context.
 void registerCpuDialects(mlir::DialectRegistry &registry);
 
 /// Compiles all twk.kernel operations of `kernels` for `target`. The module is
 /// not changed. Errors are internal ones and name the kernel.
-Result<CpuImage> compileKernels(mlir::ModuleOp kernels, const TargetSpec &target,
+Result<CpuImage> compileKernels(mlir::ModuleOp kernels,
+                                const TargetSpec &target,
                                 const CpuOptions &options = {});
 
 } // namespace tilewright

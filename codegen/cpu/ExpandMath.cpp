@@ -27,7 +27,8 @@ void replaceByFormula(PatternRewriter &rewriter, Operation *op, bool fma,
   SmallVector<Lane> operands;
   for (Value operand : op->getOperands()) {
     if (!isFlat) {
-      auto flat = VectorType::get(vector.getNumElements(), getElementTypeOrSelf(operand));
+      auto flat = VectorType::get(vector.getNumElements(),
+                                  getElementTypeOrSelf(operand));
       operand = vector::ShapeCastOp::create(rewriter, loc, flat, operand);
     }
     operands.push_back(math.wrap(operand));
@@ -46,9 +47,11 @@ using Binary = Lane (*)(Lane, Lane);
 /// One operand. `single` is null when f32 is computed in f64.
 template <typename OpTy> struct ExpandUnary : OpRewritePattern<OpTy> {
   ExpandUnary(MLIRContext *context, bool fma, Unary single, Unary twice)
-      : OpRewritePattern<OpTy>(context), fma(fma), single(single), twice(twice) {}
+      : OpRewritePattern<OpTy>(context), fma(fma), single(single),
+        twice(twice) {}
 
-  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
     Type element = getElementTypeOrSelf(op.getType());
     if (!element.isF32() && !element.isF64()) {
       return rewriter.notifyMatchFailure(op, "f32 and f64 only");
@@ -71,7 +74,8 @@ template <typename OpTy> struct ExpandBinary : OpRewritePattern<OpTy> {
   ExpandBinary(MLIRContext *context, bool fma, Binary formula)
       : OpRewritePattern<OpTy>(context), fma(fma), formula(formula) {}
 
-  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
     Type element = getElementTypeOrSelf(op.getType());
     if (!element.isF32() && !element.isF64()) {
       return rewriter.notifyMatchFailure(op, "f32 and f64 only");
@@ -91,24 +95,28 @@ template <typename OpTy> struct ExpandBinary : OpRewritePattern<OpTy> {
 struct ExpandFma : OpRewritePattern<math::FmaOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(math::FmaOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(math::FmaOp op,
+                                PatternRewriter &rewriter) const override {
     Type element = getElementTypeOrSelf(op.getType());
     if (!element.isF32() && !element.isF64()) {
       return rewriter.notifyMatchFailure(op, "f32 and f64 only");
     }
-    replaceByFormula(rewriter, op, /*fma=*/false, [](LaneMath &, ArrayRef<Lane> x) {
-      return emitFma(x[0], x[1], x[2]);
-    });
+    replaceByFormula(
+        rewriter, op, /*fma=*/false,
+        [](LaneMath &, ArrayRef<Lane> x) { return emitFma(x[0], x[1], x[2]); });
     return success();
   }
 };
 
-/// vector.fma is one instruction, or a product and a sum where the level has none. LLVM's
-/// own lowering leaves the choice to the contraction of floats, which is off.
+/// vector.fma is one instruction, or a product and a sum where the level has
+/// none. LLVM's own lowering leaves the choice to the contraction of floats,
+/// which is off.
 struct ExpandVectorFma : OpRewritePattern<vector::FMAOp> {
-  ExpandVectorFma(MLIRContext *context, bool fma) : OpRewritePattern(context), fma(fma) {}
+  ExpandVectorFma(MLIRContext *context, bool fma)
+      : OpRewritePattern(context), fma(fma) {}
 
-  LogicalResult matchAndRewrite(vector::FMAOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(vector::FMAOp op,
+                                PatternRewriter &rewriter) const override {
     Type element = getElementTypeOrSelf(op.getType());
     if (!element.isF32() && !element.isF64()) {
       return rewriter.notifyMatchFailure(op, "f32 and f64 only");
@@ -125,10 +133,12 @@ struct ExpandVectorFma : OpRewritePattern<vector::FMAOp> {
 struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(math::IPowIOp op, PatternRewriter &rewriter) const override {
-    replaceByFormula(rewriter, op, /*fma=*/false, [](LaneMath &, ArrayRef<Lane> x) {
-      return emitIntegerPower(x[0], x[1]);
-    });
+  LogicalResult matchAndRewrite(math::IPowIOp op,
+                                PatternRewriter &rewriter) const override {
+    replaceByFormula(rewriter, op, /*fma=*/false,
+                     [](LaneMath &, ArrayRef<Lane> x) {
+                       return emitIntegerPower(x[0], x[1]);
+                     });
     return success();
   }
 };
@@ -136,7 +146,8 @@ struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
 struct ExpandFloatToIntegerPower : OpRewritePattern<math::FPowIOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(math::FPowIOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(math::FPowIOp op,
+                                PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Type f64 = withElement(op.getType(), rewriter.getF64Type());
     Value exponent = arith::SIToFPOp::create(rewriter, loc, f64, op.getRhs());
@@ -158,12 +169,14 @@ struct ExpandFloatToIntegerPower : OpRewritePattern<math::FPowIOp> {
 struct ExpandClamp : OpRewritePattern<math::ClampFOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(math::ClampFOp op, PatternRewriter &rewriter) const override {
-    replaceByFormula(rewriter, op, /*fma=*/false, [](LaneMath &, ArrayRef<Lane> x) {
-      Lane low = x[1], high = x[2];
-      Lane raised = select(low > x[0], low, x[0]);
-      return select(high < raised, high, raised);
-    });
+  LogicalResult matchAndRewrite(math::ClampFOp op,
+                                PatternRewriter &rewriter) const override {
+    replaceByFormula(rewriter, op, /*fma=*/false,
+                     [](LaneMath &, ArrayRef<Lane> x) {
+                       Lane low = x[1], high = x[2];
+                       Lane raised = select(low > x[0], low, x[0]);
+                       return select(high < raised, high, raised);
+                     });
     return success();
   }
 };
@@ -173,13 +186,15 @@ template <typename OpTy> struct ExpandQuestion : OpRewritePattern<OpTy> {
   ExpandQuestion(MLIRContext *context, Unary formula)
       : OpRewritePattern<OpTy>(context), formula(formula) {}
 
-  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
     Type element = getElementTypeOrSelf(op.getOperand());
     if (!element.isF32() && !element.isF64()) {
       return rewriter.notifyMatchFailure(op, "f32 and f64 only");
     }
-    replaceByFormula(rewriter, op, /*fma=*/false,
-                     [&](LaneMath &, ArrayRef<Lane> x) { return formula(x[0]); });
+    replaceByFormula(
+        rewriter, op, /*fma=*/false,
+        [&](LaneMath &, ArrayRef<Lane> x) { return formula(x[0]); });
     return success();
   }
 
@@ -189,7 +204,8 @@ template <typename OpTy> struct ExpandQuestion : OpRewritePattern<OpTy> {
 struct ExpandSincos : OpRewritePattern<math::SincosOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(math::SincosOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(math::SincosOp op,
+                                PatternRewriter &rewriter) const override {
     Value sine = math::SinOp::create(rewriter, op.getLoc(), op.getOperand());
     Value cosine = math::CosOp::create(rewriter, op.getLoc(), op.getOperand());
     rewriter.replaceOp(op, {sine, cosine});
@@ -197,26 +213,31 @@ struct ExpandSincos : OpRewritePattern<math::SincosOp> {
   }
 };
 
-/// maxnumf and minnumf: the other operand for NaN. LLVM's own operation, on values
-/// extended from f16, becomes one on f16 and that a library call.
-template <typename OpTy, bool isMax> struct ExpandNumber : OpRewritePattern<OpTy> {
+/// maxnumf and minnumf: the other operand for NaN. LLVM's own operation, on
+/// values extended from f16, becomes one on f16 and that a library call.
+template <typename OpTy, bool isMax>
+struct ExpandNumber : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
     Type element = getElementTypeOrSelf(op.getType());
     if (!element.isF32() && !element.isF64()) {
       return rewriter.notifyMatchFailure(op, "f32 and f64 only");
     }
-    replaceByFormula(rewriter, op, /*fma=*/false, [](LaneMath &, ArrayRef<Lane> x) {
-      // One instruction, which gives the second operand for NaN in either.
-      Lane chosen = select(isMax ? x[0] > x[1] : x[0] < x[1], x[0], x[1]);
-      return select(isNaN(x[1]), x[0], chosen);
-    });
+    replaceByFormula(
+        rewriter, op, /*fma=*/false, [](LaneMath &, ArrayRef<Lane> x) {
+          // One instruction, which gives the second operand for NaN in either.
+          Lane chosen = select(isMax ? x[0] > x[1] : x[0] < x[1], x[0], x[1]);
+          return select(isNaN(x[1]), x[0], chosen);
+        });
     return success();
   }
 };
 
-Lane emitIsInfinite(Lane x) { return abs(x) == std::numeric_limits<double>::infinity(); }
+Lane emitIsInfinite(Lane x) {
+  return abs(x) == std::numeric_limits<double>::infinity();
+}
 Lane emitIsNormal(Lane x) {
   Lane isFinite = abs(x) < std::numeric_limits<double>::infinity();
   return (abs(x) >= (isDouble(x) ? 0x1p-1022 : 0x1p-126)) && isFinite;
@@ -224,7 +245,8 @@ Lane emitIsNormal(Lane x) {
 Lane emitRsqrt(Lane x) { return 1.0 / sqrt(x); }
 } // namespace
 
-void populateExpandMathPatterns(RewritePatternSet &patterns, const TargetSpec &target) {
+void populateExpandMathPatterns(RewritePatternSet &patterns,
+                                const TargetSpec &target) {
   MLIRContext *context = patterns.getContext();
   bool fma = target.hasFma;
   patterns.add<ExpandUnary<math::ExpOp>>(context, fma, emitExp, emitExp);
@@ -256,8 +278,8 @@ void populateExpandMathPatterns(RewritePatternSet &patterns, const TargetSpec &t
   patterns.add<ExpandBinary<math::PowFOp>>(context, fma, emitPow);
   patterns.add<ExpandBinary<arith::RemFOp>>(context, fma, emitRemainder);
 
-  patterns.add<ExpandNumber<arith::MaxNumFOp, true>, ExpandNumber<arith::MinNumFOp, false>>(
-      context);
+  patterns.add<ExpandNumber<arith::MaxNumFOp, true>,
+               ExpandNumber<arith::MinNumFOp, false>>(context);
   patterns.add<ExpandIntegerPower, ExpandFloatToIntegerPower, ExpandClamp,
                ExpandSincos>(context);
   patterns.add<ExpandQuestion<math::IsInfOp>>(context, emitIsInfinite);

@@ -1,4 +1,5 @@
-//===- ExpandMath.h - patterns that replace operations by formulas -*- C++ -*-===//
+//===- ExpandMath.h - patterns that replace operations by formulas -*- C++
+//-*-===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -15,13 +16,16 @@ namespace tilewright {
 
 /// Replaces `op`, an elementwise operation, by what `formula` makes of its
 /// operands; vectors of several dimensions are handed to it flattened.
-void replaceByFormula(mlir::PatternRewriter &rewriter, mlir::Operation *op, bool fma,
-                      llvm::function_ref<Lane(LaneMath &, llvm::ArrayRef<Lane>)> formula);
+void replaceByFormula(
+    mlir::PatternRewriter &rewriter, mlir::Operation *op, bool fma,
+    llvm::function_ref<Lane(LaneMath &, llvm::ArrayRef<Lane>)> formula);
 
 /// The operations of `math` on f32 and f64, and arith.remf.
-void populateExpandMathPatterns(mlir::RewritePatternSet &patterns, const TargetSpec &target);
+void populateExpandMathPatterns(mlir::RewritePatternSet &patterns,
+                                const TargetSpec &target);
 
-/// Conversions from and to f16 and bf16, and arithmetic on them, which is done in f32.
+/// Conversions from and to f16 and bf16, and arithmetic on them, which is done
+/// in f32.
 void populateExpandSmallFloatPatterns(mlir::RewritePatternSet &patterns,
                                       const TargetSpec &target);
 

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Conversions round to nearest, ties to even, and keep NaN. From f64 they go
-// through f32 rounded to odd, so that the second rounding gives what a single one
-// would have given. Arithmetic is done in f32 and rounded back.
+// through f32 rounded to odd, so that the second rounding gives what a single
+// one would have given. Arithmetic is done in f32 and rounded back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,7 +57,8 @@ Lane f32ToBf16(Lane x) {
   Lane bits = bitsOf(x);
   Lane high = shiftRightUnsigned(bits, 16);
   Lane rounded = addInt(addInt(bits, andInt(high, 1)), 0x7fff);
-  Lane result = select(isNaN(x), orInt(high, 0x40), shiftRightUnsigned(rounded, 16));
+  Lane result =
+      select(isNaN(x), orInt(high, 0x40), shiftRightUnsigned(rounded, 16));
   return floatOfBits(truncateInt(result, 16), x.math->builder.getBF16Type());
 }
 
@@ -66,7 +67,8 @@ Lane f32ToF16(Lane x) {
   Lane bits = bitsOf(x);
   Lane magnitude = andInt(bits, 0x7fffffff);
   Lane sign = andInt(shiftRightUnsigned(bits, 16), 0x8000);
-  // Normal numbers: the exponent's bias changes by 112, and 13 bits are rounded off.
+  // Normal numbers: the exponent's bias changes by 112, and 13 bits are rounded
+  // off.
   Lane isOdd = andInt(shiftRightUnsigned(magnitude, 13), 1);
   Lane rounded = addInt(addInt(magnitude, isOdd), 0xfff - (112 << 23));
   Lane normal = shiftRightUnsigned(rounded, 13);
@@ -79,7 +81,8 @@ Lane f32ToF16(Lane x) {
   result = select(isTooLarge, x.math->constantInt(bits, 0x7c00), result);
   Lane payload = andInt(shiftRightUnsigned(magnitude, 13), 0x3ff);
   result = select(isNaN(x), orInt(payload, 0x7e00), result);
-  return floatOfBits(truncateInt(orInt(result, sign), 16), x.math->builder.getF16Type());
+  return floatOfBits(truncateInt(orInt(result, sign), 16),
+                     x.math->builder.getF16Type());
 }
 
 /// Rounds f64 to f32 such that an inexact result has an odd mantissa.
@@ -99,24 +102,29 @@ struct ExpandExtension : OpRewritePattern<arith::ExtFOp> {
   ExpandExtension(MLIRContext *context, bool hasF16C)
       : OpRewritePattern(context), hasF16C(hasF16C) {}
 
-  LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
     Type from = getElementTypeOrSelf(op.getIn());
     bool toDouble = getElementTypeOrSelf(op.getType()).isF64();
-    if (!isSmallFloat(from) || (from.isF16() && hasF16C && !toDouble && hasInstruction(op.getType()))) {
+    if (!isSmallFloat(from) || (from.isF16() && hasF16C && !toDouble &&
+                                hasInstruction(op.getType()))) {
       return rewriter.notifyMatchFailure(op, "the level has an instruction");
     }
-    replaceByFormula(rewriter, op, /*fma=*/false, [&](LaneMath &math, ArrayRef<Lane> x) {
-      Lane single;
-      if (from.isBF16()) {
-        single = bf16ToF32(x[0]);
-      } else if (hasF16C) {
-        Type type = withElement(x[0].value.getType(), rewriter.getF32Type());
-        single = math.wrap(arith::ExtFOp::create(rewriter, op.getLoc(), type, x[0].value));
-      } else {
-        single = f16ToF32(x[0]);
-      }
-      return toDouble ? toF64(single) : single;
-    });
+    replaceByFormula(
+        rewriter, op, /*fma=*/false, [&](LaneMath &math, ArrayRef<Lane> x) {
+          Lane single;
+          if (from.isBF16()) {
+            single = bf16ToF32(x[0]);
+          } else if (hasF16C) {
+            Type type =
+                withElement(x[0].value.getType(), rewriter.getF32Type());
+            single = math.wrap(
+                arith::ExtFOp::create(rewriter, op.getLoc(), type, x[0].value));
+          } else {
+            single = f16ToF32(x[0]);
+          }
+          return toDouble ? toF64(single) : single;
+        });
     return success();
   }
 
@@ -128,23 +136,27 @@ struct ExpandTruncation : OpRewritePattern<arith::TruncFOp> {
   ExpandTruncation(MLIRContext *context, bool hasF16C)
       : OpRewritePattern(context), hasF16C(hasF16C) {}
 
-  LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
     Type to = getElementTypeOrSelf(op.getType());
     bool fromDouble = getElementTypeOrSelf(op.getIn()).isF64();
-    if (!isSmallFloat(to) || (to.isF16() && hasF16C && !fromDouble && hasInstruction(op.getType()))) {
+    if (!isSmallFloat(to) || (to.isF16() && hasF16C && !fromDouble &&
+                              hasInstruction(op.getType()))) {
       return rewriter.notifyMatchFailure(op, "the level has an instruction");
     }
-    replaceByFormula(rewriter, op, /*fma=*/false, [&](LaneMath &math, ArrayRef<Lane> x) {
-      Lane single = fromDouble ? roundToOdd(x[0]) : x[0];
-      if (to.isBF16()) {
-        return f32ToBf16(single);
-      }
-      if (!hasF16C) {
-        return f32ToF16(single);
-      }
-      Type type = withElement(single.value.getType(), to);
-      return math.wrap(arith::TruncFOp::create(rewriter, op.getLoc(), type, single.value));
-    });
+    replaceByFormula(rewriter, op, /*fma=*/false,
+                     [&](LaneMath &math, ArrayRef<Lane> x) {
+                       Lane single = fromDouble ? roundToOdd(x[0]) : x[0];
+                       if (to.isBF16()) {
+                         return f32ToBf16(single);
+                       }
+                       if (!hasF16C) {
+                         return f32ToF16(single);
+                       }
+                       Type type = withElement(single.value.getType(), to);
+                       return math.wrap(arith::TruncFOp::create(
+                           rewriter, op.getLoc(), type, single.value));
+                     });
     return success();
   }
 
@@ -156,12 +168,14 @@ struct ComputeInF32 : RewritePattern {
   explicit ComputeInF32(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
 
-  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    bool isArithmetic = isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
-                        isa<vector::ReductionOp, vector::FMAOp, vector::MultiDimReductionOp>(op);
-    if (!isArithmetic ||
-        isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp, arith::ConstantOp,
-            arith::SelectOp>(op)) {
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    bool isArithmetic =
+        isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
+        isa<vector::ReductionOp, vector::FMAOp, vector::MultiDimReductionOp>(
+            op);
+    if (!isArithmetic || isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp,
+                             arith::ConstantOp, arith::SelectOp>(op)) {
       return failure();
     }
     if (llvm::none_of(op->getOperandTypes(), isSmallFloat) &&
@@ -170,7 +184,8 @@ struct ComputeInF32 : RewritePattern {
     }
     // From integers through f64: a 32-bit integer would be rounded twice.
     bool fromInteger = isa<arith::SIToFPOp, arith::UIToFPOp>(op);
-    Type wide = fromInteger ? Type(rewriter.getF64Type()) : rewriter.getF32Type();
+    Type wide =
+        fromInteger ? Type(rewriter.getF64Type()) : rewriter.getF32Type();
     Location loc = op->getLoc();
     SmallVector<Value> operands;
     for (Value operand : op->getOperands()) {
@@ -181,17 +196,20 @@ struct ComputeInF32 : RewritePattern {
       operands.push_back(operand);
     }
     SmallVector<NamedAttribute> attributes(op->getDiscardableAttrs());
-    OperationState state(loc, op->getName(), operands, op->getResultTypes(), attributes);
+    OperationState state(loc, op->getName(), operands, op->getResultTypes(),
+                         attributes);
     state.propertiesAttr = op->getPropertiesAsAttribute();
     for (Type &type : state.types) {
       type = isSmallFloat(type) ? withElement(type, wide) : type;
     }
     Operation *computed = rewriter.create(state);
     SmallVector<Value> results;
-    for (auto [result, type] : llvm::zip(computed->getResults(), op->getResultTypes())) {
-      results.push_back(result.getType() == type
-                            ? Value(result)
-                            : arith::TruncFOp::create(rewriter, loc, type, result));
+    for (auto [result, type] :
+         llvm::zip(computed->getResults(), op->getResultTypes())) {
+      results.push_back(
+          result.getType() == type
+              ? Value(result)
+              : arith::TruncFOp::create(rewriter, loc, type, result));
     }
     rewriter.replaceOp(op, results);
     return success();
@@ -199,9 +217,11 @@ struct ComputeInF32 : RewritePattern {
 };
 } // namespace
 
-void populateExpandSmallFloatPatterns(RewritePatternSet &patterns, const TargetSpec &target) {
+void populateExpandSmallFloatPatterns(RewritePatternSet &patterns,
+                                      const TargetSpec &target) {
   patterns.add<ComputeInF32>(patterns.getContext());
-  patterns.add<ExpandExtension, ExpandTruncation>(patterns.getContext(), target.hasF16C);
+  patterns.add<ExpandExtension, ExpandTruncation>(patterns.getContext(),
+                                                  target.hasF16C);
 }
 
 } // namespace tilewright

@@ -25,23 +25,26 @@ namespace {
 enum KernelArgsField { Buffers, Sizes, Workspace, StatusWord };
 
 /// Loads element `index` of the array of `type` at `base`.
-Value loadElement(OpBuilder &builder, Location loc, Type type, Value base, int32_t index) {
+Value loadElement(OpBuilder &builder, Location loc, Type type, Value base,
+                  int32_t index) {
   Value address = LLVM::GEPOp::create(builder, loc, base.getType(), type, base,
                                       ArrayRef<LLVM::GEPArg>{index});
   return LLVM::LoadOp::create(builder, loc, type, address);
 }
 
-/// \returns the memref that `argument` stands for, from a bare pointer. Its size
-/// is unknown and never read: the verifier refuses memref.dim.
-Value memrefFromPointer(OpBuilder &builder, const LLVMTypeConverter &converter, Location loc,
-                        MemRefType type, Value pointer) {
-  auto descriptor = MemRefDescriptor::poison(builder, loc, converter.convertType(type));
+/// \returns the memref that `argument` stands for, from a bare pointer. Its
+/// size is unknown and never read: the verifier refuses memref.dim.
+Value memrefFromPointer(OpBuilder &builder, const LLVMTypeConverter &converter,
+                        Location loc, MemRefType type, Value pointer) {
+  auto descriptor =
+      MemRefDescriptor::poison(builder, loc, converter.convertType(type));
   descriptor.setAllocatedPtr(builder, loc, pointer);
   descriptor.setAlignedPtr(builder, loc, pointer);
   descriptor.setConstantOffset(builder, loc, 0);
   descriptor.setConstantStride(builder, loc, 0, 1);
   Value value = descriptor;
-  return UnrealizedConversionCastOp::create(builder, loc, type, value).getResult(0);
+  return UnrealizedConversionCastOp::create(builder, loc, type, value)
+      .getResult(0);
 }
 
 /// Makes the internal function and moves the kernel's body into it.
@@ -52,11 +55,14 @@ LLVM::LLVMFuncOp makeBody(OpBuilder &builder, twk::KernelOp kernel,
   auto pointer = LLVM::LLVMPointerType::get(context);
   SmallVector<Type> types;
   for (BlockArgument argument : kernel.getEntry().getArguments()) {
-    types.push_back(isa<MemRefType>(argument.getType()) ? Type(pointer) : builder.getI64Type());
+    types.push_back(isa<MemRefType>(argument.getType()) ? Type(pointer)
+                                                        : builder.getI64Type());
   }
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
-  auto body = LLVM::LLVMFuncOp::create(builder, loc, (kernel.getSymName() + ".body").str(), type,
-                                       LLVM::Linkage::Internal);
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
+  auto body = LLVM::LLVMFuncOp::create(builder, loc,
+                                       (kernel.getSymName() + ".body").str(),
+                                       type, LLVM::Linkage::Internal);
   body.getBody().takeBody(kernel.getBody());
 
   unsigned numBuffers = 0;
@@ -64,19 +70,23 @@ LLVM::LLVMFuncOp makeBody(OpBuilder &builder, twk::KernelOp kernel,
   builder.setInsertionPointToStart(&entry);
   for (BlockArgument argument : entry.getArguments()) {
     Type oldType = argument.getType();
-    bool isBuffer = isa<MemRefType>(oldType) && argument.getArgNumber() == numBuffers;
+    bool isBuffer =
+        isa<MemRefType>(oldType) && argument.getArgNumber() == numBuffers;
     numBuffers += isBuffer;
     Value replacement;
     argument.setType(types[argument.getArgNumber()]);
     if (auto memref = dyn_cast<MemRefType>(oldType)) {
       // The workspace and the status word overlap nothing in any case.
       if (!isBuffer || !kernel.getMayAlias()) {
-        body.setArgAttr(argument.getArgNumber(), LLVM::LLVMDialect::getNoAliasAttrName(),
+        body.setArgAttr(argument.getArgNumber(),
+                        LLVM::LLVMDialect::getNoAliasAttrName(),
                         builder.getUnitAttr());
       }
-      replacement = memrefFromPointer(builder, converter, loc, memref, argument);
+      replacement =
+          memrefFromPointer(builder, converter, loc, memref, argument);
     } else {
-      replacement = UnrealizedConversionCastOp::create(builder, loc, oldType, Value(argument))
+      replacement = UnrealizedConversionCastOp::create(builder, loc, oldType,
+                                                       Value(argument))
                         .getResult(0);
     }
     argument.replaceUsesWithIf(replacement, [&](OpOperand &use) {
@@ -94,13 +104,14 @@ LLVM::LLVMFuncOp makeBody(OpBuilder &builder, twk::KernelOp kernel,
 }
 
 /// Makes the function that the runtime calls.
-void makeEntry(OpBuilder &builder, Location loc, StringRef name, unsigned numBuffers,
-               unsigned numSizes, LLVM::LLVMFuncOp body) {
+void makeEntry(OpBuilder &builder, Location loc, StringRef name,
+               unsigned numBuffers, unsigned numSizes, LLVM::LLVMFuncOp body) {
   MLIRContext *context = builder.getContext();
   auto pointer = LLVM::LLVMPointerType::get(context);
   Type i64 = builder.getI64Type();
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
-                                          {pointer, i64, i64, builder.getI32Type()});
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
+                                  {pointer, i64, i64, builder.getI32Type()});
   auto function = LLVM::LLVMFuncOp::create(builder, loc, name, type);
   Block *entry = function.addEntryBlock(builder);
   builder.setInsertionPointToStart(entry);
@@ -116,7 +127,8 @@ void makeEntry(OpBuilder &builder, Location loc, StringRef name, unsigned numBuf
   }
   operands.push_back(entry->getArgument(1));
   operands.push_back(entry->getArgument(2));
-  operands.push_back(LLVM::SExtOp::create(builder, loc, i64, entry->getArgument(3)));
+  operands.push_back(
+      LLVM::SExtOp::create(builder, loc, i64, entry->getArgument(3)));
   operands.push_back(loadElement(builder, loc, pointer, args, Workspace));
   operands.push_back(loadElement(builder, loc, pointer, args, StatusWord));
   LLVM::CallOp::create(builder, loc, body, operands);

@@ -20,7 +20,9 @@ using namespace llvm;
 namespace tilewright {
 
 namespace {
-Status internal(const Twine &message) { return Status(ErrorCode::Internal, message.str()); }
+Status internal(const Twine &message) {
+  return Status(ErrorCode::Internal, message.str());
+}
 
 /// A folder for temporary files that is removed at the end.
 class TemporaryFolder {
@@ -31,7 +33,8 @@ public:
     }
   }
   Status create() {
-    if (std::error_code error = sys::fs::createUniqueDirectory("tilewright", path)) {
+    if (std::error_code error =
+            sys::fs::createUniqueDirectory("tilewright", path)) {
       path.clear();
       return internal("cannot make a temporary folder: " + error.message());
     }
@@ -56,7 +59,8 @@ Status writeFile(const std::string &path, ArrayRef<char> bytes) {
     error = stream.error();
     stream.clear_error();
   }
-  return error ? internal("cannot write " + path + ": " + error.message()) : Status::ok();
+  return error ? internal("cannot write " + path + ": " + error.message())
+               : Status::ok();
 }
 
 Status runLinker(ArrayRef<const char *> arguments) {
@@ -64,14 +68,16 @@ Status runLinker(ArrayRef<const char *> arguments) {
   static bool canRun = true;
   std::lock_guard<std::mutex> lock(mutex);
   if (!canRun) {
-    return internal("the linker crashed earlier in this process and cannot run again");
+    return internal(
+        "the linker crashed earlier in this process and cannot run again");
   }
   std::string output;
   raw_string_ostream stream(output);
   lld::Result result =
       lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
   canRun = result.canRunAgain;
-  return result.retCode == 0 ? Status::ok() : internal("linking failed: " + output);
+  return result.retCode == 0 ? Status::ok()
+                             : internal("linking failed: " + output);
 }
 } // namespace
 
@@ -85,16 +91,18 @@ Result<std::vector<uint8_t>> linkImage(ArrayRef<SmallVector<char, 0>> objects) {
   }
   std::string image = folder.file("image.so");
   std::vector<const char *> arguments = {
-      "ld.lld", "-shared", "-Bsymbolic", "--no-undefined", "--gc-sections", "--threads=1",
-      "--build-id=none", "--hash-style=gnu", "-znoexecstack", "-znow", "-soname=kernels",
-      "-o", image.c_str()};
+      "ld.lld",        "-shared",     "-Bsymbolic",      "--no-undefined",
+      "--gc-sections", "--threads=1", "--build-id=none", "--hash-style=gnu",
+      "-znoexecstack", "-znow",       "-soname=kernels", "-o",
+      image.c_str()};
   for (const std::string &path : paths) {
     arguments.push_back(path.c_str());
   }
   TW_RETURN_IF_ERROR(runLinker(arguments));
   ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(image);
   if (!file) {
-    return internal("cannot read the linked image: " + file.getError().message());
+    return internal("cannot read the linked image: " +
+                    file.getError().message());
   }
   StringRef bytes = (*file)->getBuffer();
   return std::vector<uint8_t>(bytes.bytes_begin(), bytes.bytes_end());

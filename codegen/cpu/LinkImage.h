@@ -18,6 +18,7 @@ namespace tilewright {
 
 /// Links ELF objects into a shared library that imports nothing. Calls from
 /// several threads run one after the other: the linker has global state.
-Result<std::vector<uint8_t>> linkImage(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects);
+Result<std::vector<uint8_t>>
+linkImage(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects);
 
 } // namespace tilewright

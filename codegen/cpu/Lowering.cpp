@@ -56,29 +56,35 @@ struct LowerCreateMask : OpRewritePattern<vector::CreateMaskOp> {
     }
     Location loc = op.getLoc();
     auto lanes = llvm::to_vector(llvm::seq<int32_t>(0, type.getNumElements()));
-    Value lane = arith::ConstantOp::create(rewriter, loc, rewriter.getI32VectorAttr(lanes));
+    Value lane = arith::ConstantOp::create(rewriter, loc,
+                                           rewriter.getI32VectorAttr(lanes));
     Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
-    Value all = arith::ConstantIndexOp::create(rewriter, loc, type.getNumElements());
+    Value all =
+        arith::ConstantIndexOp::create(rewriter, loc, type.getNumElements());
     Value count = arith::MaxSIOp::create(rewriter, loc, op.getOperand(0), zero);
     count = arith::MinSIOp::create(rewriter, loc, count, all);
-    count = arith::IndexCastOp::create(rewriter, loc, rewriter.getI32Type(), count);
+    count =
+        arith::IndexCastOp::create(rewriter, loc, rewriter.getI32Type(), count);
     count = vector::BroadcastOp::create(rewriter, loc, lane.getType(), count);
-    rewriter.replaceOpWithNewOp<arith::CmpIOp>(op, arith::CmpIPredicate::slt, lane, count);
+    rewriter.replaceOpWithNewOp<arith::CmpIOp>(op, arith::CmpIPredicate::slt,
+                                               lane, count);
     return success();
   }
 };
 
-/// Vector operations that have no direct counterpart in LLVM, to ones that have.
+/// Vector operations that have no direct counterpart in LLVM, to ones that
+/// have.
 LogicalResult lowerVectors(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   patterns.add<LowerCreateMask>(module.getContext(), /*benefit=*/2);
-  vector::populateVectorMaskMaterializationPatterns(patterns,
-                                                    /*force32BitVectorIndices=*/false);
+  vector::populateVectorMaskMaterializationPatterns(
+      patterns,
+      /*force32BitVectorIndices=*/false);
   vector::populateVectorToVectorCanonicalizationPatterns(patterns);
   vector::populateVectorBitCastLoweringPatterns(patterns);
   vector::populateVectorBroadcastLoweringPatterns(patterns);
-  vector::populateVectorContractLoweringPatterns(patterns,
-                                                 vector::VectorContractLowering::Dot);
+  vector::populateVectorContractLoweringPatterns(
+      patterns, vector::VectorContractLowering::Dot);
   vector::populateVectorMaskOpLoweringPatterns(patterns);
   vector::populateVectorShapeCastLoweringPatterns(patterns);
   vector::populateVectorInterleaveLoweringPatterns(patterns);
@@ -87,7 +93,8 @@ LogicalResult lowerVectors(ModuleOp module) {
       patterns, vector::VectorTransposeLowering::EltWise);
   vector::populateVectorMultiReductionLoweringPatterns(
       patterns, vector::VectorMultiReductionLowering::InnerParallel);
-  vector::populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
+  vector::populateVectorTransferLoweringPatterns(patterns,
+                                                 /*maxTransferRank=*/1);
   vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
   vector::populateVectorGatherLoweringPatterns(patterns);
   vector::populateVectorStepLoweringPatterns(patterns);
@@ -150,11 +157,13 @@ LogicalResult lowerToLlvmDialect(ModuleOp module, StringRef dataLayout) {
   return checkOnlyLlvm(module);
 }
 
-LogicalResult lowerKernel(ModuleOp module, const TargetSpec &target, StringRef dataLayout) {
+LogicalResult lowerKernel(ModuleOp module, const TargetSpec &target,
+                          StringRef dataLayout) {
   if (failed(expandOperations(module, target))) {
     return failure();
   }
-  for (twk::KernelOp kernel : llvm::make_early_inc_range(module.getOps<twk::KernelOp>())) {
+  for (twk::KernelOp kernel :
+       llvm::make_early_inc_range(module.getOps<twk::KernelOp>())) {
     lowerKernelAbi(kernel);
   }
   return lowerToLlvmDialect(module, dataLayout);

@@ -20,15 +20,17 @@ namespace tilewright {
 
 /// Replaces what the level has no instruction for by arithmetic that it has:
 /// math functions, conversions of small floats, remainders.
-llvm::LogicalResult expandOperations(mlir::ModuleOp module, const TargetSpec &target);
+llvm::LogicalResult expandOperations(mlir::ModuleOp module,
+                                     const TargetSpec &target);
 
-/// Replaces the twk.kernel by two functions: an internal one with one argument per
-/// buffer and size, and the exported one, of the runtime's C signature, that
-/// unpacks KernelArgs and calls it.
+/// Replaces the twk.kernel by two functions: an internal one with one argument
+/// per buffer and size, and the exported one, of the runtime's C signature,
+/// that unpacks KernelArgs and calls it.
 void lowerKernelAbi(twk::KernelOp kernel);
 
 /// Turns everything else into the LLVM dialect.
-llvm::LogicalResult lowerToLlvmDialect(mlir::ModuleOp module, llvm::StringRef dataLayout);
+llvm::LogicalResult lowerToLlvmDialect(mlir::ModuleOp module,
+                                       llvm::StringRef dataLayout);
 
 /// All of the above.
 llvm::LogicalResult lowerKernel(mlir::ModuleOp module, const TargetSpec &target,

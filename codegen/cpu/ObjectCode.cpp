@@ -24,16 +24,20 @@ namespace tilewright {
 namespace {
 const char tripleName[] = "x86_64-unknown-linux-gnu";
 
-Status internal(const Twine &message) { return Status(ErrorCode::Internal, message.str()); }
+Status internal(const Twine &message) {
+  return Status(ErrorCode::Internal, message.str());
+}
 
 /// The passes that matter for loops which are vectorised and tiled already:
 /// clean up the address arithmetic, hoist what is invariant, drop the rest.
 /// Loops with a small constant trip count are unrolled.
-const char optimisation[] =
-    "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
-    "loop-mssa(loop-rotate,licm),loop(indvars,loop-deletion,loop-unroll-full),sroa,"
-    "early-cse<memssa>,gvn,instcombine<no-verify-fixpoint>,loop-mssa(licm),dse,adce,"
-    "simplifycfg)";
+const char optimisation[] = "function(sroa,early-cse<memssa>,simplifycfg,"
+                            "instcombine<no-verify-fixpoint>,"
+                            "loop-mssa(loop-rotate,licm),loop(indvars,loop-"
+                            "deletion,loop-unroll-full),sroa,"
+                            "early-cse<memssa>,gvn,instcombine<no-verify-"
+                            "fixpoint>,loop-mssa(licm),dse,adce,"
+                            "simplifycfg)";
 
 Status optimise(Module &module, TargetMachine &machine) {
   LoopAnalysisManager loops;
@@ -48,7 +52,8 @@ Status optimise(Module &module, TargetMachine &machine) {
   builder.crossRegisterProxies(loops, functions, components, modules);
   ModulePassManager passes;
   if (Error error = builder.parsePassPipeline(passes, optimisation)) {
-    return internal("the optimisation pipeline is invalid: " + llvm::toString(std::move(error)));
+    return internal("the optimisation pipeline is invalid: " +
+                    llvm::toString(std::move(error)));
   }
   passes.run(module, modules);
   return Status::ok();
@@ -61,7 +66,8 @@ void setAttributes(Module &module, const TargetSpec &target) {
     }
     function.addFnAttr("target-cpu", StringRef(target.llvmCpu));
     function.addFnAttr("target-features", StringRef(target.llvmFeatures));
-    function.addFnAttr("prefer-vector-width", std::to_string(8 * target.vectorBytes));
+    function.addFnAttr("prefer-vector-width",
+                       std::to_string(8 * target.vectorBytes));
     // A copy loop stays a loop: there is no memcpy to call.
     function.addFnAttr("no-builtins");
     function.addFnAttr(Attribute::NoUnwind);
@@ -84,9 +90,11 @@ Status emit(Module &module, TargetMachine &machine, CodeGenFileType type,
 
 Status checkImportsNothing(const SmallVectorImpl<char> &object) {
   MemoryBufferRef buffer(StringRef(object.data(), object.size()), "kernel");
-  Expected<std::unique_ptr<object::ObjectFile>> file = object::ObjectFile::createObjectFile(buffer);
+  Expected<std::unique_ptr<object::ObjectFile>> file =
+      object::ObjectFile::createObjectFile(buffer);
   if (!file) {
-    return internal("the object is unreadable: " + llvm::toString(file.takeError()));
+    return internal("the object is unreadable: " +
+                    llvm::toString(file.takeError()));
   }
   std::string missing;
   for (const object::SymbolRef &symbol : (*file)->symbols()) {
@@ -101,12 +109,15 @@ Status checkImportsNothing(const SmallVectorImpl<char> &object) {
       missing += (missing.empty() ? "" : ", ") + name->str();
     }
   }
-  return missing.empty() ? Status::ok()
-                         : internal("the code calls what an image does not have: " + missing);
+  return missing.empty()
+             ? Status::ok()
+             : internal("the code calls what an image does not have: " +
+                        missing);
 }
 } // namespace
 
-Result<std::unique_ptr<TargetMachine>> createTargetMachine(const TargetSpec &target) {
+Result<std::unique_ptr<TargetMachine>>
+createTargetMachine(const TargetSpec &target) {
   static const bool initialised = [] {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
@@ -124,15 +135,17 @@ Result<std::unique_ptr<TargetMachine>> createTargetMachine(const TargetSpec &tar
   TargetOptions options;
   options.AllowFPOpFusion = FPOpFusion::Strict;
   std::unique_ptr<TargetMachine> machine(found->createTargetMachine(
-      triple, StringRef(target.llvmCpu), StringRef(target.llvmFeatures), options, Reloc::PIC_,
-      CodeModel::Small, CodeGenOptLevel::Default));
+      triple, StringRef(target.llvmCpu), StringRef(target.llvmFeatures),
+      options, Reloc::PIC_, CodeModel::Small, CodeGenOptLevel::Default));
   if (!machine) {
-    return internal("LLVM cannot generate code for '" + StringRef(target.llvmCpu) + "'");
+    return internal("LLVM cannot generate code for '" +
+                    StringRef(target.llvmCpu) + "'");
   }
   return machine;
 }
 
-Result<ObjectCode> emitObjectCode(mlir::ModuleOp module, const TargetSpec &target,
+Result<ObjectCode> emitObjectCode(mlir::ModuleOp module,
+                                  const TargetSpec &target,
                                   TargetMachine &machine, bool keepTexts) {
   LLVMContext context;
   std::unique_ptr<Module> code = mlir::translateModuleToLLVMIR(
@@ -155,10 +168,12 @@ Result<ObjectCode> emitObjectCode(mlir::ModuleOp module, const TargetSpec &targe
     raw_string_ostream(result.llvmIr) << *code;
     SmallVector<char, 0> assembly;
     std::unique_ptr<Module> copy = CloneModule(*code);
-    TW_RETURN_IF_ERROR(emit(*copy, machine, CodeGenFileType::AssemblyFile, assembly));
+    TW_RETURN_IF_ERROR(
+        emit(*copy, machine, CodeGenFileType::AssemblyFile, assembly));
     result.assembly.assign(assembly.begin(), assembly.end());
   }
-  TW_RETURN_IF_ERROR(emit(*code, machine, CodeGenFileType::ObjectFile, result.bytes));
+  TW_RETURN_IF_ERROR(
+      emit(*code, machine, CodeGenFileType::ObjectFile, result.bytes));
   TW_RETURN_IF_ERROR(checkImportsNothing(result.bytes));
   return result;
 }

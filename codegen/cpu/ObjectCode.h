@@ -19,7 +19,8 @@ namespace tilewright {
 
 /// \returns LLVM's code generator for `target`: position-independent, without
 /// any contraction of floating-point operations.
-Result<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const TargetSpec &target);
+Result<std::unique_ptr<llvm::TargetMachine>>
+createTargetMachine(const TargetSpec &target);
 
 /// The object code of a module, and the texts on the way when asked for.
 struct ObjectCode {
@@ -31,7 +32,8 @@ struct ObjectCode {
 /// Translates `module`, which is in the LLVM dialect, optimises it and emits an
 /// ELF object. Fails when the object needs a symbol from elsewhere.
 /// \param keepTexts fill in `llvmIr` and `assembly`.
-Result<ObjectCode> emitObjectCode(mlir::ModuleOp module, const TargetSpec &target,
+Result<ObjectCode> emitObjectCode(mlir::ModuleOp module,
+                                  const TargetSpec &target,
                                   llvm::TargetMachine &machine, bool keepTexts);
 
 } // namespace tilewright

@@ -28,14 +28,16 @@ constexpr unsigned highBenefit = 2;
 struct LowerConstant : ConvertOpToLLVMPattern<arith::ConstantOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
-  LogicalResult matchAndRewrite(arith::ConstantOp op, OpAdaptor,
-                                ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(arith::ConstantOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     if (!isSmallFloat(op.getType())) {
       return rewriter.notifyMatchFailure(op, "not a small float");
     }
     TypedAttr bits;
     if (auto value = dyn_cast<FloatAttr>(op.getValue())) {
-      bits = rewriter.getIntegerAttr(rewriter.getI16Type(), value.getValue().bitcastToAPInt());
+      bits = rewriter.getIntegerAttr(rewriter.getI16Type(),
+                                     value.getValue().bitcastToAPInt());
     } else if (auto values = dyn_cast<DenseElementsAttr>(op.getValue())) {
       bits = values.bitcast(rewriter.getI16Type());
     } else {
@@ -51,13 +53,15 @@ struct LowerConstant : ConvertOpToLLVMPattern<arith::ConstantOp> {
 struct LowerExtension : ConvertOpToLLVMPattern<arith::ExtFOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
-  LogicalResult matchAndRewrite(arith::ExtFOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(arith::ExtFOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     Type from = op.getIn().getType();
     if (!isSmallFloat(from)) {
       return rewriter.notifyMatchFailure(op, "not from a small float");
     }
-    Value half = LLVM::BitcastOp::create(rewriter, op.getLoc(), from, adaptor.getIn());
+    Value half =
+        LLVM::BitcastOp::create(rewriter, op.getLoc(), from, adaptor.getIn());
     rewriter.replaceOpWithNewOp<LLVM::FPExtOp>(op, op.getType(), half);
     return success();
   }
@@ -67,27 +71,32 @@ struct LowerExtension : ConvertOpToLLVMPattern<arith::ExtFOp> {
 struct LowerTruncation : ConvertOpToLLVMPattern<arith::TruncFOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
-  LogicalResult matchAndRewrite(arith::TruncFOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(arith::TruncFOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     Type to = op.getType();
     if (!isSmallFloat(to)) {
       return rewriter.notifyMatchFailure(op, "not to a small float");
     }
-    Value half = LLVM::FPTruncOp::create(rewriter, op.getLoc(), to, adaptor.getIn());
-    rewriter.replaceOpWithNewOp<LLVM::BitcastOp>(op, getTypeConverter()->convertType(to), half);
+    Value half =
+        LLVM::FPTruncOp::create(rewriter, op.getLoc(), to, adaptor.getIn());
+    rewriter.replaceOpWithNewOp<LLVM::BitcastOp>(
+        op, getTypeConverter()->convertType(to), half);
     return success();
   }
 };
 } // namespace
 
-void populateSmallFloatsToLlvm(LLVMTypeConverter &converter, RewritePatternSet &patterns) {
+void populateSmallFloatsToLlvm(LLVMTypeConverter &converter,
+                               RewritePatternSet &patterns) {
   converter.addConversion([](FloatType type) -> std::optional<Type> {
     if (isSmallFloat(type)) {
       return IntegerType::get(type.getContext(), 16);
     }
     return std::nullopt;
   });
-  // Only vectors of one dimension are vectors in LLVM, and those it would keep as they are.
+  // Only vectors of one dimension are vectors in LLVM, and those it would keep
+  // as they are.
   converter.addConversion([&converter](VectorType type) -> std::optional<Type> {
     if (isSmallFloat(type)) {
       Type i16 = IntegerType::get(type.getContext(), 16);
@@ -95,7 +104,8 @@ void populateSmallFloatsToLlvm(LLVMTypeConverter &converter, RewritePatternSet &
     }
     return std::nullopt;
   });
-  patterns.add<LowerConstant, LowerExtension, LowerTruncation>(converter, highBenefit);
+  patterns.add<LowerConstant, LowerExtension, LowerTruncation>(converter,
+                                                               highBenefit);
 }
 
 } // namespace tilewright

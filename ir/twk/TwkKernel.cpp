@@ -14,7 +14,8 @@ using namespace mlir;
 namespace tilewright::twk {
 
 namespace {
-/// Arguments after the buffers and sizes: begin, end, worker, workspace, status.
+/// Arguments after the buffers and sizes: begin, end, worker, workspace,
+/// status.
 constexpr unsigned numFixedArguments = 5;
 
 /// \returns true for the scalars that a body computes with.
@@ -63,19 +64,22 @@ bool isSimdOp(Operation *op) {
 
 LogicalResult verifySimdOp(Operation *op, Block &entry) {
   if (!isSimdOp(op)) {
-    return op->emitOpError("does not belong to the execution model 'simd', which "
-                           "has arith, math, scf, vector, memref, index and ub");
+    return op->emitOpError(
+        "does not belong to the execution model 'simd', which "
+        "has arith, math, scf, vector, memref, index and ub");
   }
   for (Type type : op->getResultTypes()) {
     std::string reason = refuseSimdType(type);
     if (!reason.empty()) {
-      return op->emitOpError("has a result of type ") << type << ", but " << reason;
+      return op->emitOpError("has a result of type ")
+             << type << ", but " << reason;
     }
   }
   if (isa<memref::AllocOp, memref::DeallocOp, memref::GlobalOp,
           memref::GetGlobalOp, memref::ReallocOp>(op)) {
-    return op->emitOpError("is not allowed: a kernel allocates nothing and has no "
-                           "globals, use the workspace");
+    return op->emitOpError(
+        "is not allowed: a kernel allocates nothing and has no "
+        "globals, use the workspace");
   }
   if (auto alloca = dyn_cast<memref::AllocaOp>(op)) {
     if (alloca->getBlock() != &entry || !alloca.getType().hasStaticShape()) {
@@ -84,13 +88,15 @@ LogicalResult verifySimdOp(Operation *op, Block &entry) {
     }
   }
   if (isa<memref::DimOp>(op)) {
-    return op->emitOpError("is not allowed: a buffer does not know its size, pass it "
-                           "in 'sizes'");
+    return op->emitOpError(
+        "is not allowed: a buffer does not know its size, pass it "
+        "in 'sizes'");
   }
   if (auto transfer = dyn_cast<VectorTransferOpInterface>(op)) {
     if (transfer.hasOutOfBoundsDim()) {
-      return op->emitOpError("must be in_bounds: a buffer does not know its size, use "
-                             "a mask");
+      return op->emitOpError(
+          "must be in_bounds: a buffer does not know its size, use "
+          "a mask");
     }
   }
   return success();
@@ -106,7 +112,8 @@ bool isStorageType(Type type) {
 void KernelOp::build(OpBuilder &builder, OperationState &state, StringRef name,
                      ExecutionModel model, ArrayRef<Type> bufferElements,
                      unsigned numSizes) {
-  state.addAttribute(getSymNameAttrName(state.name), builder.getStringAttr(name));
+  state.addAttribute(getSymNameAttrName(state.name),
+                     builder.getStringAttr(name));
   state.addAttribute(getModelAttrName(state.name),
                      ExecutionModelAttr::get(builder.getContext(), model));
   Region *body = state.addRegion();
@@ -120,9 +127,11 @@ void KernelOp::build(OpBuilder &builder, OperationState &state, StringRef name,
   for (unsigned i = 0; i < numSizes + 3; ++i) {
     entry->addArgument(index, state.location);
   }
-  entry->addArgument(MemRefType::get({ShapedType::kDynamic}, builder.getI8Type()),
+  entry->addArgument(
+      MemRefType::get({ShapedType::kDynamic}, builder.getI8Type()),
+      state.location);
+  entry->addArgument(MemRefType::get({1}, builder.getI32Type()),
                      state.location);
-  entry->addArgument(MemRefType::get({1}, builder.getI32Type()), state.location);
 }
 
 unsigned KernelOp::getNumBuffers() {
@@ -145,18 +154,32 @@ ArrayRef<BlockArgument> KernelOp::getBuffers() {
 }
 
 ArrayRef<BlockArgument> KernelOp::getSizes() {
-  return getEntry().getArguments().drop_back(numFixedArguments).drop_front(getNumBuffers());
+  return getEntry()
+      .getArguments()
+      .drop_back(numFixedArguments)
+      .drop_front(getNumBuffers());
 }
 
-BlockArgument KernelOp::getBuffer(unsigned index) { return getBuffers()[index]; }
+BlockArgument KernelOp::getBuffer(unsigned index) {
+  return getBuffers()[index];
+}
 BlockArgument KernelOp::getSize(unsigned index) { return getSizes()[index]; }
-BlockArgument KernelOp::getBegin() { return getEntry().getArguments().take_back(5)[0]; }
-BlockArgument KernelOp::getEnd() { return getEntry().getArguments().take_back(4)[0]; }
-BlockArgument KernelOp::getWorker() { return getEntry().getArguments().take_back(3)[0]; }
-BlockArgument KernelOp::getWorkspace() { return getEntry().getArguments().take_back(2)[0]; }
+BlockArgument KernelOp::getBegin() {
+  return getEntry().getArguments().take_back(5)[0];
+}
+BlockArgument KernelOp::getEnd() {
+  return getEntry().getArguments().take_back(4)[0];
+}
+BlockArgument KernelOp::getWorker() {
+  return getEntry().getArguments().take_back(3)[0];
+}
+BlockArgument KernelOp::getWorkspace() {
+  return getEntry().getArguments().take_back(2)[0];
+}
 BlockArgument KernelOp::getStatus() { return getEntry().getArguments().back(); }
 
-void KernelOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+void KernelOp::getAsmBlockArgumentNames(Region &region,
+                                        OpAsmSetValueNameFn setName) {
   if (region.empty() || region.getNumArguments() < numFixedArguments) {
     return;
   }
@@ -175,20 +198,24 @@ void KernelOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setN
 
 LogicalResult KernelOp::verify() {
   if (getBody().empty() || getEntry().getNumArguments() < numFixedArguments) {
-    return emitOpError("needs the arguments tasks, worker, workspace and status");
+    return emitOpError(
+        "needs the arguments tasks, worker, workspace and status");
   }
   unsigned numBuffers = getNumBuffers();
   unsigned numArguments = getEntry().getNumArguments();
   if (numBuffers + numFixedArguments > numArguments) {
-    return emitOpError("needs begin, end and worker between the buffers and the "
-                       "workspace");
+    return emitOpError(
+        "needs begin, end and worker between the buffers and the "
+        "workspace");
   }
   for (BlockArgument buffer : getBuffers()) {
     auto type = cast<MemRefType>(buffer.getType());
-    if (!isFlatMemRef(type) || !type.getLayout().isIdentity() || type.getMemorySpace() ||
-        !isStorageType(type.getElementType())) {
-      return emitOpError("buffer #") << buffer.getArgNumber() << " has type " << type
-             << "; expected a one-dimensional memref of i8, i16, i32, i64, f16, bf16, "
+    if (!isFlatMemRef(type) || !type.getLayout().isIdentity() ||
+        type.getMemorySpace() || !isStorageType(type.getElementType())) {
+      return emitOpError("buffer #")
+             << buffer.getArgNumber() << " has type " << type
+             << "; expected a one-dimensional memref of i8, i16, i32, i64, "
+                "f16, bf16, "
                 "f32 or f64";
     }
   }
@@ -202,7 +229,8 @@ LogicalResult KernelOp::verify() {
   Builder builder(getContext());
   auto workspace = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
   auto status = MemRefType::get({1}, builder.getI32Type());
-  if (getWorkspace().getType() != workspace || getStatus().getType() != status) {
+  if (getWorkspace().getType() != workspace ||
+      getStatus().getType() != status) {
     return emitOpError("the last two arguments are workspace: ")
            << workspace << " and status: " << status;
   }

@@ -26,9 +26,9 @@ ParseResult parseGroup(OpAsmParser &parser, StringRef keyword,
     return failure();
   }
   if (count && group.size() != *count) {
-    return parser.emitError(location) << "expected " << *count << " argument"
-                                      << (*count == 1 ? "" : "s") << " in '"
-                                      << keyword << "', found " << group.size();
+    return parser.emitError(location)
+           << "expected " << *count << " argument" << (*count == 1 ? "" : "s")
+           << " in '" << keyword << "', found " << group.size();
   }
   arguments.append(group.begin(), group.end());
   return success();
@@ -48,7 +48,8 @@ void printGroup(OpAsmPrinter &printer, StringRef keyword,
 //            (`attributes` attr-dict)? region
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   StringAttr name;
-  if (parser.parseSymbolName(name, getSymNameAttrName(result.name), result.attributes)) {
+  if (parser.parseSymbolName(name, getSymNameAttrName(result.name),
+                             result.attributes)) {
     return failure();
   }
   SMLoc location = parser.getCurrentLocation();
@@ -58,8 +59,8 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   }
   std::optional<ExecutionModel> model = symbolizeExecutionModel(keyword);
   if (!model) {
-    return parser.emitError(location) << "unknown execution model '" << keyword
-                                      << "'; there is 'simd'";
+    return parser.emitError(location)
+           << "unknown execution model '" << keyword << "'; there is 'simd'";
   }
   result.addAttribute(getModelAttrName(result.name),
                       ExecutionModelAttr::get(parser.getContext(), *model));

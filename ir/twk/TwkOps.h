@@ -8,7 +8,8 @@
 // lowers them. To build one:
 //
 //   auto kernel = twk::KernelOp::create(builder, loc, "tw_add",
-//                     twk::ExecutionModel::simd, {f32, f32, f32}, /*numSizes=*/1);
+//                     twk::ExecutionModel::simd, {f32, f32, f32},
+//                     /*numSizes=*/1);
 //   builder.setInsertionPointToStart(&kernel.getEntry());
 //   … kernel.getBuffer(0), kernel.getSize(0), kernel.getBegin() …
 //   twk::ReturnOp::create(builder, loc);

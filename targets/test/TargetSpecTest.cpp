@@ -15,7 +15,8 @@ TEST(TargetSpec, HasTheLevelsFromLowToHigh) {
   for (const TargetSpec &target : allTargets()) {
     names.push_back(target.name);
   }
-  EXPECT_EQ(names, (std::vector<std::string_view>{"x86-64-v2", "avx2", "avx512"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string_view>{"x86-64-v2", "avx2", "avx512"}));
 }
 
 TEST(TargetSpec, ReadsEveryFieldFromItsFile) {
@@ -32,7 +33,9 @@ TEST(TargetSpec, ReadsEveryFieldFromItsFile) {
   EXPECT_EQ(target->lanes(4), 8u);
 }
 
-TEST(TargetSpec, UnknownNamesAreNotFound) { EXPECT_EQ(findTarget("avx"), nullptr); }
+TEST(TargetSpec, UnknownNamesAreNotFound) {
+  EXPECT_EQ(findTarget("avx"), nullptr);
+}
 
 TEST(TargetSpec, TheHostRunsEverythingUpToItsLevel) {
   const TargetSpec *host = hostTarget();

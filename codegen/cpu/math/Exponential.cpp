@@ -19,14 +19,15 @@ namespace tilewright {
 namespace {
 /// e^r − 1 for |r| ≤ 0.3467.
 Lane reducedExpm1(Lane r) {
-  Lane tail = isDouble(r)
-                  ? polynomial(r, {2.0914701283103285e-09, 2.51052370507603e-08,
-                                   2.7557273608709007e-07, 2.7557255352032673e-06,
-                                   2.4801587325574868e-05, 0.00019841269874858612,
-                                   0.0013888888888883742, 0.008333333333326124,
-                                   0.04166666666666667, 0.1666666666666667, 0.5})
-                  : polynomial(r, {0.0001989101, 0.00139336672, 0.00833331048, 0.041666463,
-                                   0.166666672, 0.5});
+  Lane tail =
+      isDouble(r)
+          ? polynomial(r, {2.0914701283103285e-09, 2.51052370507603e-08,
+                           2.7557273608709007e-07, 2.7557255352032673e-06,
+                           2.4801587325574868e-05, 0.00019841269874858612,
+                           0.0013888888888883742, 0.008333333333326124,
+                           0.04166666666666667, 0.1666666666666667, 0.5})
+          : polynomial(r, {0.0001989101, 0.00139336672, 0.00833331048,
+                           0.041666463, 0.166666672, 0.5});
   return mulAdd(r * r, tail, r);
 }
 
@@ -35,8 +36,8 @@ struct Reduction {
   Lane r;
 };
 
-/// \param x limited such that |n| < 2^11 (f64), 2^9 (f32): n times the first part of
-/// ln 2 is exact.
+/// \param x limited such that |n| < 2^11 (f64), 2^9 (f32): n times the first
+/// part of ln 2 is exact.
 Reduction reduceByLn2(Lane x) {
   Rounded n = roundToInt(x * 1.4426950408889634);
   double high = isDouble(x) ? 0x1.62e42feep-1 : 0x1.63p-1;
@@ -76,7 +77,8 @@ Lane emitExpm1(Lane x) {
   Lane limited = isDouble(x) ? clamp(x, -40, 710) : clamp(x, -40, 89);
   Reduction reduced = reduceByLn2(limited);
   Lane core = reducedExpm1(reduced.r);
-  Lane halfPower = powerOfTwo(subInt(reduced.n, 1), getElementTypeOrSelf(x.value.getType()));
+  Lane halfPower =
+      powerOfTwo(subInt(reduced.n, 1), getElementTypeOrSelf(x.value.getType()));
   Lane rest = halfPower - 0.5;
   Lane half = mulAdd(halfPower, core, rest);
   Lane isReduced = compareInt(arith::CmpIPredicate::eq, reduced.n, 0);

@@ -4,11 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Formulas for the operations of the dialect `math`. All of them take every value,
-// with the special cases of IEEE 754 and C: NaN, infinities, zeros with their
-// signs, subnormal numbers. The bounds are in units in the last place, and tests
-// hold them; where a function has no form of its own for f32 it is computed in
-// f64 and rounded, which is within 1 ulp.
+// Formulas for the operations of the dialect `math`. All of them take every
+// value, with the special cases of IEEE 754 and C: NaN, infinities, zeros with
+// their signs, subnormal numbers. The bounds are in units in the last place,
+// and tests hold them; where a function has no form of its own for f32 it is
+// computed in f64 and rounded, which is within 1 ulp.
 //
 //   function                 f32   f64      function            f32   f64
 //   exp exp2                  2     2       sin cos              2     3
@@ -72,11 +72,12 @@ Lane emitErf(Lane x);
 Lane emitPow(Lane x, Lane y);
 Lane emitCbrt(Lane x);
 
-// IntegerPower.cpp; base and exponent are integers of one type. A negative exponent
-// gives the quotient rounded to zero, and 0 for the base 0.
+// IntegerPower.cpp; base and exponent are integers of one type. A negative
+// exponent gives the quotient rounded to zero, and 0 for the base 0.
 Lane emitIntegerPower(Lane base, Lane exponent);
 
-// FusedMultiplyAdd.cpp, for levels without the instruction: exact in f32; f64 is rounded twice.
+// FusedMultiplyAdd.cpp, for levels without the instruction: exact in f32; f64
+// is rounded twice.
 Lane emitFma(Lane a, Lane b, Lane c);
 
 // Remainder.cpp; f64 only, exact.

@@ -14,8 +14,9 @@ Lane emitFma(Lane a, Lane b, Lane c) {
   if (isDouble(a)) {
     return a * b + c;
   }
-  // The product of two f32 is exact in f64. The sum is rounded to odd: then rounding
-  // it again, to f32, gives what one rounding would have given (Boldo and Melquiond).
+  // The product of two f32 is exact in f64. The sum is rounded to odd: then
+  // rounding it again, to f32, gives what one rounding would have given (Boldo
+  // and Melquiond).
   DoubleLane sum = twoSum(toF64(a) * toF64(b), toF64(c));
   Lane bits = bitsOf(sum.high);
   Lane isInexact = (sum.low > 0.0) || (sum.low < 0.0);

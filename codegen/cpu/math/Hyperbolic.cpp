@@ -29,7 +29,8 @@ Lane emitSinh(Lane x) {
   Lane magnitude = abs(x);
   Lane t = emitExpm1(magnitude);
   Lane small = (t + t / (t + 1.0)) * 0.5;
-  // e^x/2 as the product of two halves, which overflows only if the result does.
+  // e^x/2 as the product of two halves, which overflows only if the result
+  // does.
   Lane root = emitExp(magnitude * 0.5);
   Lane large = root * 0.5 * root;
   return copySign(select(magnitude < 22.0, small, large), x);

@@ -25,11 +25,12 @@ Lane emitIntegerPower(Lane base, Lane exponent) {
   // Squaring and multiplying, until no lane has a bit left.
   SmallVector<Type> types(3, type);
   SmallVector<Location> locations(3, math.loc);
-  auto loop = scf::WhileOp::create(builder, math.loc, types,
-                                   ValueRange{one.value, base.value, count.value});
+  auto loop = scf::WhileOp::create(
+      builder, math.loc, types, ValueRange{one.value, base.value, count.value});
   {
     OpBuilder::InsertionGuard guard(builder);
-    Block *before = builder.createBlock(&loop.getBefore(), {}, types, locations);
+    Block *before =
+        builder.createBlock(&loop.getBefore(), {}, types, locations);
     Lane left = math.wrap(before->getArgument(2));
     Value more = anyLane(compareInt(CmpIPredicate::ne, left, 0));
     scf::ConditionOp::create(builder, math.loc, more, before->getArguments());
@@ -43,7 +44,8 @@ Lane emitIntegerPower(Lane base, Lane exponent) {
     Lane next = select(hasBit, product, result);
     Lane square = mulInt(power, power);
     Lane rest = shiftRightUnsigned(left, 1);
-    scf::YieldOp::create(builder, math.loc, ValueRange{next.value, square.value, rest.value});
+    scf::YieldOp::create(builder, math.loc,
+                         ValueRange{next.value, square.value, rest.value});
   }
   Lane result = math.wrap(loop.getResult(0));
 

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // All of them rest on the angle of a point in the first quadrant: folded into
-// [0, π/4] by swapping the coordinates, into [−π/8, π/8] by turning by −π/4, and
-// there atan t = t + t³·P(t²), fit error 1.2e-18.
+// [0, π/4] by swapping the coordinates, into [−π/8, π/8] by turning by −π/4,
+// and there atan t = t + t³·P(t²), fit error 1.2e-18.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,10 +33,11 @@ Lane firstQuadrant(Lane y, Lane x) {
   Lane denominator = select(turned, small + big, big);
   Lane t = numerator / denominator;
   Lane z = t * t;
-  Lane p = polynomial(z, {0.016285676314084417, -0.03457048930586775, 0.04551590394759387,
-                          -0.052304536511503345, 0.05878928913721616, -0.06666424878422776,
-                          0.07692296374624841, -0.0909090875348679, 0.11111111105155164,
-                          -0.14285714285659826, 0.19999999999999804, -0.3333333333333333});
+  Lane p = polynomial(
+      z, {0.016285676314084417, -0.03457048930586775, 0.04551590394759387,
+          -0.052304536511503345, 0.05878928913721616, -0.06666424878422776,
+          0.07692296374624841, -0.0909090875348679, 0.11111111105155164,
+          -0.14285714285659826, 0.19999999999999804, -0.3333333333333333});
   Lane tail = t * z * p;
   // base ± (t + tail), the base in two parts: 0, π/4, π/2 − π/4 or π/2.
   Lane quarter = x.math->constant(x, halfPi / 2);
@@ -60,8 +61,10 @@ Lane emitAtan2(Lane y, Lane x) {
   Lane magnitudeX = abs(x), magnitudeY = abs(y);
   Lane infiniteX = magnitudeX == infinity, infiniteY = magnitudeY == infinity;
   Lane anyInfinite = infiniteX || infiniteY;
-  Lane px = select(anyInfinite, select(infiniteX, math.constant(x, 1.0), 0.0), magnitudeX);
-  Lane py = select(anyInfinite, select(infiniteY, math.constant(y, 1.0), 0.0), magnitudeY);
+  Lane px = select(anyInfinite, select(infiniteX, math.constant(x, 1.0), 0.0),
+                   magnitudeX);
+  Lane py = select(anyInfinite, select(infiniteY, math.constant(y, 1.0), 0.0),
+                   magnitudeY);
   Lane isHuge = (px > 0x1p1000) || (py > 0x1p1000);
   Lane scale = select(isHuge, math.constant(x, 0x1p-100), 0x1p100);
   Lane scaledDown = isHuge || ((px < 0x1p800) && (py < 0x1p800));

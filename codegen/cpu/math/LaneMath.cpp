@@ -21,17 +21,21 @@ template <typename OpTy> Lane emit(Lane a, Lane b) {
 
 Lane compare(arith::CmpFPredicate predicate, Lane a, Lane b) {
   LaneMath &math = *a.math;
-  return math.wrap(arith::CmpFOp::create(math.builder, math.loc, predicate, a.value, b.value));
+  return math.wrap(arith::CmpFOp::create(math.builder, math.loc, predicate,
+                                         a.value, b.value));
 }
 
 template <typename OpTy> Lane cast(Lane x, Type element) {
   LaneMath &math = *x.math;
   Type type = withElement(x.value.getType(), element);
-  return type == x.value.getType() ? x
-                                   : math.wrap(OpTy::create(math.builder, math.loc, type, x.value));
+  return type == x.value.getType()
+             ? x
+             : math.wrap(OpTy::create(math.builder, math.loc, type, x.value));
 }
 
-Type integerType(Lane x, unsigned width) { return x.math->builder.getIntegerType(width); }
+Type integerType(Lane x, unsigned width) {
+  return x.math->builder.getIntegerType(width);
+}
 } // namespace
 
 Type withElement(Type type, Type element) {
@@ -67,7 +71,8 @@ Lane operator-(Lane a, Lane b) { return emit<arith::SubFOp>(a, b); }
 Lane operator*(Lane a, Lane b) { return emit<arith::MulFOp>(a, b); }
 Lane operator/(Lane a, Lane b) { return emit<arith::DivFOp>(a, b); }
 Lane operator-(Lane a) {
-  return a.math->wrap(arith::NegFOp::create(a.math->builder, a.math->loc, a.value));
+  return a.math->wrap(
+      arith::NegFOp::create(a.math->builder, a.math->loc, a.value));
 }
 Lane operator+(Lane a, double b) { return a + a.math->constant(a, b); }
 Lane operator-(Lane a, double b) { return a - a.math->constant(a, b); }
@@ -82,11 +87,15 @@ Lane mulAdd(Lane a, Lane b, Lane c) {
   if (!a.math->fma) {
     return a * b + c;
   }
-  return a.math->wrap(
-      math::FmaOp::create(a.math->builder, a.math->loc, a.value, b.value, c.value));
+  return a.math->wrap(math::FmaOp::create(a.math->builder, a.math->loc, a.value,
+                                          b.value, c.value));
 }
-Lane mulAdd(Lane a, Lane b, double c) { return mulAdd(a, b, a.math->constant(a, c)); }
-Lane mulAdd(Lane a, double b, Lane c) { return mulAdd(a, a.math->constant(a, b), c); }
+Lane mulAdd(Lane a, Lane b, double c) {
+  return mulAdd(a, b, a.math->constant(a, c));
+}
+Lane mulAdd(Lane a, double b, Lane c) {
+  return mulAdd(a, a.math->constant(a, b), c);
+}
 
 Lane polynomial(Lane x, std::initializer_list<double> coefficients) {
   auto next = coefficients.begin();
@@ -98,25 +107,39 @@ Lane polynomial(Lane x, std::initializer_list<double> coefficients) {
 }
 
 Lane abs(Lane x) {
-  return x.math->wrap(math::AbsFOp::create(x.math->builder, x.math->loc, x.value));
+  return x.math->wrap(
+      math::AbsFOp::create(x.math->builder, x.math->loc, x.value));
 }
 Lane sqrt(Lane x) {
-  return x.math->wrap(math::SqrtOp::create(x.math->builder, x.math->loc, x.value));
+  return x.math->wrap(
+      math::SqrtOp::create(x.math->builder, x.math->loc, x.value));
 }
-Lane copySign(Lane magnitude, Lane sign) { return emit<math::CopySignOp>(magnitude, sign); }
+Lane copySign(Lane magnitude, Lane sign) {
+  return emit<math::CopySignOp>(magnitude, sign);
+}
 
-Lane operator<(Lane a, Lane b) { return compare(arith::CmpFPredicate::OLT, a, b); }
+Lane operator<(Lane a, Lane b) {
+  return compare(arith::CmpFPredicate::OLT, a, b);
+}
 Lane operator<(Lane a, double b) { return a < a.math->constant(a, b); }
-Lane operator>(Lane a, Lane b) { return compare(arith::CmpFPredicate::OGT, a, b); }
+Lane operator>(Lane a, Lane b) {
+  return compare(arith::CmpFPredicate::OGT, a, b);
+}
 Lane operator>(Lane a, double b) { return a > a.math->constant(a, b); }
 Lane operator<=(Lane a, double b) {
   return compare(arith::CmpFPredicate::OLE, a, a.math->constant(a, b));
 }
-Lane operator>=(Lane a, Lane b) { return compare(arith::CmpFPredicate::OGE, a, b); }
+Lane operator>=(Lane a, Lane b) {
+  return compare(arith::CmpFPredicate::OGE, a, b);
+}
 Lane operator>=(Lane a, double b) { return a >= a.math->constant(a, b); }
-Lane operator==(Lane a, Lane b) { return compare(arith::CmpFPredicate::OEQ, a, b); }
+Lane operator==(Lane a, Lane b) {
+  return compare(arith::CmpFPredicate::OEQ, a, b);
+}
 Lane operator==(Lane a, double b) { return a == a.math->constant(a, b); }
-Lane operator!=(Lane a, Lane b) { return compare(arith::CmpFPredicate::UNE, a, b); }
+Lane operator!=(Lane a, Lane b) {
+  return compare(arith::CmpFPredicate::UNE, a, b);
+}
 Lane isNaN(Lane x) { return compare(arith::CmpFPredicate::UNO, x, x); }
 
 Lane operator&&(Lane a, Lane b) { return emit<arith::AndIOp>(a, b); }
@@ -128,14 +151,14 @@ Value anyLane(Lane condition) {
     return condition.value;
   }
   LaneMath &math = *condition.math;
-  return vector::ReductionOp::create(math.builder, math.loc, vector::CombiningKind::OR,
-                                     condition.value);
+  return vector::ReductionOp::create(
+      math.builder, math.loc, vector::CombiningKind::OR, condition.value);
 }
 
 Lane select(Lane condition, Lane a, Lane b) {
   LaneMath &math = *a.math;
-  return math.wrap(
-      arith::SelectOp::create(math.builder, math.loc, condition.value, a.value, b.value));
+  return math.wrap(arith::SelectOp::create(math.builder, math.loc,
+                                           condition.value, a.value, b.value));
 }
 Lane select(Lane condition, double a, Lane b) {
   return select(condition, b.math->constant(b, a), b);
@@ -158,44 +181,64 @@ Lane addInt(Lane a, int64_t b) { return addInt(a, a.math->constantInt(a, b)); }
 Lane subInt(Lane a, Lane b) { return emit<arith::SubIOp>(a, b); }
 Lane subInt(Lane a, int64_t b) { return subInt(a, a.math->constantInt(a, b)); }
 Lane mulInt(Lane a, Lane b) { return emit<arith::MulIOp>(a, b); }
-Lane andInt(Lane a, int64_t b) { return emit<arith::AndIOp>(a, a.math->constantInt(a, b)); }
+Lane andInt(Lane a, int64_t b) {
+  return emit<arith::AndIOp>(a, a.math->constantInt(a, b));
+}
 Lane orInt(Lane a, Lane b) { return emit<arith::OrIOp>(a, b); }
 Lane orInt(Lane a, int64_t b) { return orInt(a, a.math->constantInt(a, b)); }
 Lane xorInt(Lane a, Lane b) { return emit<arith::XOrIOp>(a, b); }
 Lane shiftLeft(Lane a, Lane count) { return emit<arith::ShLIOp>(a, count); }
-Lane shiftLeft(Lane a, int64_t count) { return shiftLeft(a, a.math->constantInt(a, count)); }
+Lane shiftLeft(Lane a, int64_t count) {
+  return shiftLeft(a, a.math->constantInt(a, count));
+}
 Lane shiftRightSigned(Lane a, int64_t count) {
   return emit<arith::ShRSIOp>(a, a.math->constantInt(a, count));
 }
-Lane shiftRightUnsigned(Lane a, Lane count) { return emit<arith::ShRUIOp>(a, count); }
+Lane shiftRightUnsigned(Lane a, Lane count) {
+  return emit<arith::ShRUIOp>(a, count);
+}
 Lane shiftRightUnsigned(Lane a, int64_t count) {
   return shiftRightUnsigned(a, a.math->constantInt(a, count));
 }
 Lane compareInt(arith::CmpIPredicate predicate, Lane a, Lane b) {
   LaneMath &math = *a.math;
-  return math.wrap(arith::CmpIOp::create(math.builder, math.loc, predicate, a.value, b.value));
+  return math.wrap(arith::CmpIOp::create(math.builder, math.loc, predicate,
+                                         a.value, b.value));
 }
 Lane compareInt(arith::CmpIPredicate predicate, Lane a, int64_t b) {
   return compareInt(predicate, a, a.math->constantInt(a, b));
 }
 
 Lane bitsOf(Lane x) {
-  unsigned width = getElementTypeOrSelf(x.value.getType()).getIntOrFloatBitWidth();
+  unsigned width =
+      getElementTypeOrSelf(x.value.getType()).getIntOrFloatBitWidth();
   return cast<arith::BitcastOp>(x, integerType(x, width));
 }
-Lane floatOfBits(Lane x, Type floatElement) { return cast<arith::BitcastOp>(x, floatElement); }
-Lane toF64(Lane x) { return cast<arith::ExtFOp>(x, x.math->builder.getF64Type()); }
-Lane toF32(Lane x) { return cast<arith::TruncFOp>(x, x.math->builder.getF32Type()); }
+Lane floatOfBits(Lane x, Type floatElement) {
+  return cast<arith::BitcastOp>(x, floatElement);
+}
+Lane toF64(Lane x) {
+  return cast<arith::ExtFOp>(x, x.math->builder.getF64Type());
+}
+Lane toF32(Lane x) {
+  return cast<arith::TruncFOp>(x, x.math->builder.getF32Type());
+}
 Lane truncateInt(Lane x, unsigned width) {
   return cast<arith::TruncIOp>(x, integerType(x, width));
 }
-Lane extendSigned(Lane x, unsigned width) { return cast<arith::ExtSIOp>(x, integerType(x, width)); }
+Lane extendSigned(Lane x, unsigned width) {
+  return cast<arith::ExtSIOp>(x, integerType(x, width));
+}
 Lane extendUnsigned(Lane x, unsigned width) {
   return cast<arith::ExtUIOp>(x, integerType(x, width));
 }
-Lane signedToFloat(Lane x, Type floatElement) { return cast<arith::SIToFPOp>(x, floatElement); }
+Lane signedToFloat(Lane x, Type floatElement) {
+  return cast<arith::SIToFPOp>(x, floatElement);
+}
 
-bool isDouble(Lane x) { return getElementTypeOrSelf(x.value.getType()).isF64(); }
+bool isDouble(Lane x) {
+  return getElementTypeOrSelf(x.value.getType()).isF64();
+}
 
 Rounded roundToInt(Lane x) {
   // Adding 1.5·2^(mantissa bits) leaves the integer in the low bits.

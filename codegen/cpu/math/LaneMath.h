@@ -4,16 +4,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A small notation for emitting arithmetic, so that a polynomial reads like one:
+// A small notation for emitting arithmetic, so that a polynomial reads like
+// one:
 //
 //   Lane r = x * 2.0 + 1.0;
 //   Lane y = select(x < 0.0, -r, r);
 //
 // A Lane is a scalar or a one-dimensional vector; all lanes compute the same
 // without branches. Numbers become constants of the other operand's type.
-// Integer operations have names; operators on integer lanes take integer constants.
-// Operations are emitted in the order in which they are written: one per
-// statement where the order of evaluation would be open.
+// Integer operations have names; operators on integer lanes take integer
+// constants. Operations are emitted in the order in which they are written: one
+// per statement where the order of evaluation would be open.
 //
 //===----------------------------------------------------------------------===//
 
@@ -138,8 +139,8 @@ Lane signedToFloat(Lane x, mlir::Type floatElement);
 /// \returns true when the element type of `x` is f64.
 bool isDouble(Lane x);
 
-/// An integer n next to x, as a float and in bits; |x| < 2^22 (f32), 2^51 (f64).
-/// NaN gives NaN and defined bits.
+/// An integer n next to x, as a float and in bits; |x| < 2^22 (f32), 2^51
+/// (f64). NaN gives NaN and defined bits.
 struct Rounded {
   Lane asFloat;
   Lane asInt; ///< i32 for f32, i64 for f64

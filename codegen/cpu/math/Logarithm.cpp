@@ -6,8 +6,9 @@
 //
 // x = 2^n·m with m in [√½, √2), and log x = n·ln 2 + log(1 + f), f = m − 1.
 // f32: log(1 + f) = f − f²/2 + f³·P(f), fit error 2.9e-8 of the last term.
-// f64: log(1 + f) = 2s + s³·P(s²) with s = f/(2 + f), fit error 2.1e-18; written
-// as f − (f²/2 − s·(f²/2 + s²·P)), in which only small terms are rounded.
+// f64: log(1 + f) = 2s + s³·P(s²) with s = f/(2 + f), fit error 2.1e-18;
+// written as f − (f²/2 − s·(f²/2 + s²·P)), in which only small terms are
+// rounded.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +39,8 @@ Split splitExponent(Lane x) {
   unsigned mantissa = isF64 ? 52 : 23;
   Lane bits = addInt(bitsOf(scaled), one - sqrtHalf);
   Lane exponent = subInt(shiftRightSigned(bits, mantissa), isF64 ? 1023 : 127);
-  Lane m = floatOfBits(addInt(andInt(bits, (int64_t(1) << mantissa) - 1), sqrtHalf), element);
+  Lane m = floatOfBits(
+      addInt(andInt(bits, (int64_t(1) << mantissa) - 1), sqrtHalf), element);
   // A vector conversion from i64 is slow before AVX-512; 32 bits hold it.
   Lane n = signedToFloat(truncateInt(exponent, 32), element);
   Lane shift = select(isSmall, x.math->constant(x, isF64 ? -54.0 : -25.0), 0.0);
@@ -50,15 +52,17 @@ Split splitExponent(Lane x) {
 Lane reducedLogTail(Lane f) {
   Lane square = f * f;
   if (!isDouble(f)) {
-    Lane p = polynomial(f, {0.0697161183, -0.114797339, 0.116854198, -0.124256872, 0.142490581,
-                            -0.166678026, 0.200007156, -0.24999997, 0.333333313});
+    Lane p = polynomial(f, {0.0697161183, -0.114797339, 0.116854198,
+                            -0.124256872, 0.142490581, -0.166678026,
+                            0.200007156, -0.24999997, 0.333333313});
     Lane cubed = square * f;
     return mulAdd(cubed, p, square * -0.5);
   }
   Lane s = f / (f + 2.0);
   Lane z = s * s;
-  Lane p = polynomial(z, {0.13086673999286538, 0.13268768562959907, 0.15386239873674182,
-                          0.18181795636991582, 0.22222222391743315, 0.2857142857080348,
+  Lane p = polynomial(z, {0.13086673999286538, 0.13268768562959907,
+                          0.15386239873674182, 0.18181795636991582,
+                          0.22222222391743315, 0.2857142857080348,
                           0.4000000000000088, 0.6666666666666666});
   Lane halfSquare = square * 0.5;
   return s * mulAdd(z, p, halfSquare) - halfSquare;
@@ -93,16 +97,18 @@ Lane emitLog(Lane x) {
 }
 
 Lane emitLog2(Lane x) {
-  return withSpecialCases(x, combine(splitExponent(x), 1.4426950408889634, 1.0, 0.0));
+  return withSpecialCases(
+      x, combine(splitExponent(x), 1.4426950408889634, 1.0, 0.0));
 }
 
 Lane emitLog10(Lane x) {
-  return withSpecialCases(x, combine(splitExponent(x), 0.4342944819032518, 0x1.34413509f7p-2,
-                                     0x1.3fde623e2566bp-43));
+  return withSpecialCases(x, combine(splitExponent(x), 0.4342944819032518,
+                                     0x1.34413509f7p-2, 0x1.3fde623e2566bp-43));
 }
 
 Lane emitLog1p(Lane x) {
-  // log(1 + x) for the rounded sum, plus what the rounding lost, to first order.
+  // log(1 + x) for the rounded sum, plus what the rounding lost, to first
+  // order.
   Lane sum = x + 1.0;
   DoubleLane exact = twoSum(x.math->constant(x, 1.0), x);
   Lane correction = exact.low / sum;

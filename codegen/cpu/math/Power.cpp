@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// x^y = e^(y·log x). An error in y·log x of one part in 2^53 would be one of several
-// hundred ulp in the result, so the logarithm is computed to about 68 bits:
-// log(1 + f) = 2s + s³·(2/3 + s²·Q(s²)) with s = f/(2 + f), all but Q as sums
-// of two numbers.
+// x^y = e^(y·log x). An error in y·log x of one part in 2^53 would be one of
+// several hundred ulp in the result, so the logarithm is computed to about 68
+// bits: log(1 + f) = 2s + s³·(2/3 + s²·Q(s²)) with s = f/(2 + f), all but Q as
+// sums of two numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,17 +48,20 @@ DoubleLane halfAngle(Lane f) {
 DoubleLane preciseLog(Lane x) {
   LaneMath &math = *x.math;
   Lane isSmall = x < 0x1p-1022;
-  Lane bits = addInt(bitsOf(select(isSmall, x * 0x1p54, x)), 0x3ff0000000000000 - 0x3fe6a09e667f3bcd);
+  Lane bits = addInt(bitsOf(select(isSmall, x * 0x1p54, x)),
+                     0x3ff0000000000000 - 0x3fe6a09e667f3bcd);
   Lane exponent = truncateInt(subInt(shiftRightSigned(bits, 52), 1023), 32);
-  Lane m = floatOfBits(addInt(andInt(bits, 0xfffffffffffff), 0x3fe6a09e667f3bcd),
-                       math.builder.getF64Type());
+  Lane m =
+      floatOfBits(addInt(andInt(bits, 0xfffffffffffff), 0x3fe6a09e667f3bcd),
+                  math.builder.getF64Type());
   Lane n = signedToFloat(exponent, math.builder.getF64Type());
   n = n + select(isSmall, math.constant(x, -54.0), 0.0);
 
   DoubleLane s = halfAngle(m - 1.0);
   DoubleLane z = multiply(s, s);
-  Lane q = polynomial(z.high, {0.11723094372915027, 0.11706244396182178, 0.1333480439299181,
-                               0.15384594968050028, 0.18181818335341032, 0.22222222221656113,
+  Lane q = polynomial(z.high, {0.11723094372915027, 0.11706244396182178,
+                               0.1333480439299181, 0.15384594968050028,
+                               0.18181818335341032, 0.22222222221656113,
                                0.28571428571429364, 0.4});
   DoubleLane twoThirds = {math.constant(x, 0x1.5555555555555p-1),
                           math.constant(x, 0x1.5555555555555p-55)};
@@ -91,7 +94,8 @@ Parity parityOf(Lane y) {
 /// |x|^y for positive finite |x| and finite y.
 Lane positivePower(Lane x, Lane y) {
   DoubleLane log = preciseLog(x);
-  // Limited so that products stay finite; the result is 0 or infinite long before.
+  // Limited so that products stay finite; the result is 0 or infinite long
+  // before.
   Lane limited = clamp(y, -0x1p70, 0x1p70);
   DoubleLane product = twoProduct(limited, log.high);
   Lane low = mulAdd(limited, log.low, product.low);
@@ -112,7 +116,8 @@ Lane emitPow(Lane x, Lane y) {
   Lane isZero = magnitude == 0.0;
   Lane isInfinite = magnitude == infinity;
   Lane special = isZero || isInfinite;
-  Lane result = positivePower(select(special, 1.0, magnitude), select(isNaN(y), 1.0, y));
+  Lane result =
+      positivePower(select(special, 1.0, magnitude), select(isNaN(y), 1.0, y));
 
   // 0^y and ∞^y: 0 or ∞ by the sign of y.
   Lane isRising = xorInt(isZero, y > 0.0);
@@ -131,7 +136,8 @@ Lane emitPow(Lane x, Lane y) {
   result = select(isNegative && parity.isOdd, -result, result);
   Lane isUndefined = (x < 0.0) && (magnitude < infinity) && !parity.isInteger;
   isUndefined = isUndefined && (abs(y) < infinity);
-  result = select(isUndefined, std::numeric_limits<double>::quiet_NaN(), result);
+  result =
+      select(isUndefined, std::numeric_limits<double>::quiet_NaN(), result);
 
   result = select(isNaN(x) || isNaN(y), x + y, result);
   // 1 for x = 1 and y = 0, even against NaN.
@@ -144,10 +150,13 @@ Lane emitCbrt(Lane x) {
   // Away from both ends of the range.
   Lane isSmall = magnitude < 1.0;
   Lane scaled = magnitude * select(isSmall, math.constant(x, 0x1p54), 0x1p-54);
-  // A third of the exponent is a guess to 5 bits, and each of Halley's steps triples them.
-  Lane third = math.wrap(arith::DivUIOp::create(
-      math.builder, math.loc, bitsOf(scaled).value, math.constantInt(bitsOf(scaled), 3).value));
-  Lane root = floatOfBits(addInt(third, 0x2a9f7893782da1ce), math.builder.getF64Type());
+  // A third of the exponent is a guess to 5 bits, and each of Halley's steps
+  // triples them.
+  Lane third = math.wrap(
+      arith::DivUIOp::create(math.builder, math.loc, bitsOf(scaled).value,
+                             math.constantInt(bitsOf(scaled), 3).value));
+  Lane root =
+      floatOfBits(addInt(third, 0x2a9f7893782da1ce), math.builder.getF64Type());
   for (int i = 0; i < 3; ++i) {
     Lane cube = root * root * root;
     Lane step = root * ((cube - scaled) / (cube + cube + scaled));

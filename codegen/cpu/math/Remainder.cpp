@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// C's fmod: x − trunc(x/y)·y without rounding. With x = a·2^i and y = b·2^j it is
-// a·2^(i−j) modulo b in integers, taken eleven bits of the power at a time. Quotients
-// of ordinary size need one step.
+// C's fmod: x − trunc(x/y)·y without rounding. With x = a·2^i and y = b·2^j it
+// is a·2^(i−j) modulo b in integers, taken eleven bits of the power at a time.
+// Quotients of ordinary size need one step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,12 +49,14 @@ Lane shiftModulo(Lane mantissa, Lane count, Lane divisor) {
                                    ValueRange{mantissa.value, count.value});
   OpBuilder::InsertionGuard guard(builder);
   SmallVector<Location> locations(2, math.loc);
-  Block *before = builder.createBlock(&loop.getBefore(), {}, TypeRange{type, type}, locations);
+  Block *before = builder.createBlock(&loop.getBefore(), {},
+                                      TypeRange{type, type}, locations);
   Lane left = math.wrap(before->getArgument(1));
   Value more = anyLane(compareInt(arith::CmpIPredicate::sgt, left, 0));
   scf::ConditionOp::create(builder, math.loc, more, before->getArguments());
 
-  Block *after = builder.createBlock(&loop.getAfter(), {}, TypeRange{type, type}, locations);
+  Block *after = builder.createBlock(&loop.getAfter(), {},
+                                     TypeRange{type, type}, locations);
   Lane current = math.wrap(after->getArgument(0));
   left = math.wrap(after->getArgument(1));
   Lane step = binary<arith::MinSIOp>(left, math.constantInt(left, 11));
@@ -72,14 +74,16 @@ Lane emitRemainder(Lane x, Lane y) {
   Lane magnitude = abs(x), divisor = abs(y);
   Parts a = partsOf(magnitude), b = partsOf(divisor);
   // A zero divisor gives NaN below; the arithmetic runs with another number.
-  Lane safe = binary<arith::MaxUIOp>(b.mantissa, math.constantInt(b.mantissa, 1));
+  Lane safe =
+      binary<arith::MaxUIOp>(b.mantissa, math.constantInt(b.mantissa, 1));
   Lane zero = math.constantInt(a.exponent, 0);
   Lane count = binary<arith::MaxSIOp>(subInt(a.exponent, b.exponent), zero);
   Lane start = binary<arith::RemUIOp>(a.mantissa, safe);
   Lane rest = shiftModulo(start, count, safe);
 
-  // rest·2^(exponent − 1075), in two factors that are normal numbers. Below 2^53 a
-  // signed conversion by parts is exact, and vectors have one from 32 bits.
+  // rest·2^(exponent − 1075), in two factors that are normal numbers. Below
+  // 2^53 a signed conversion by parts is exact, and vectors have one from 32
+  // bits.
   Lane high = signedToFloat(truncateInt(shiftRightUnsigned(rest, 27), 32), f64);
   Lane low = signedToFloat(truncateInt(andInt(rest, 0x7ffffff), 32), f64);
   Lane value = high * 0x1p27 + low;

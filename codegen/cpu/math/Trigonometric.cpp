@@ -24,7 +24,8 @@ Lane reducedSin(Lane r) {
                                 -2.5052106215978872e-08, 2.7557319219291695e-06,
                                 -0.00019841269841265003, 0.008333333333333331,
                                 -0.16666666666666666})
-               : polynomial(z, {2.72491479e-06, -0.000198400812, 0.00833333191, -0.166666672});
+               : polynomial(z, {2.72491479e-06, -0.000198400812, 0.00833333191,
+                                -0.166666672});
   Lane cubed = z * r;
   return mulAdd(cubed, p, r);
 }
@@ -35,7 +36,8 @@ Lane reducedCos(Lane r) {
                ? polynomial(z, {-1.1382408754153254e-11, 2.087614315990944e-09,
                                 -2.755731725679604e-07, 2.4801587298736863e-05,
                                 -0.0013888888888887378, 0.041666666666666664})
-               : polynomial(z, {-2.73003081e-07, 2.48005945e-05, -0.00138888881, 0.0416666679});
+               : polynomial(z, {-2.73003081e-07, 2.48005945e-05, -0.00138888881,
+                                0.0416666679});
   // 1 − z/2 is rounded; what the rounding lost goes to the small terms.
   Lane half = z * 0.5;
   Lane head = 1.0 - half;
@@ -53,7 +55,8 @@ Lane sinOf(Lane x, int64_t quadrants) {
   }
   quadrant = addInt(quadrant, quadrants);
   Lane isOdd = compareInt(arith::CmpIPredicate::ne, andInt(quadrant, 1), 0);
-  Lane isNegative = compareInt(arith::CmpIPredicate::ne, andInt(quadrant, 2), 0);
+  Lane isNegative =
+      compareInt(arith::CmpIPredicate::ne, andInt(quadrant, 2), 0);
   Lane result = select(isOdd, reducedCos(r), reducedSin(r));
   return select(isNegative, -result, result);
 }
@@ -70,7 +73,8 @@ Lane emitTan(Lane x) {
   Reduced reduced = reduceByHalfPi(x);
   Lane sine = reducedSin(reduced.remainder);
   Lane cosine = reducedCos(reduced.remainder);
-  Lane isOdd = compareInt(arith::CmpIPredicate::ne, andInt(reduced.quadrant, 1), 0);
+  Lane isOdd =
+      compareInt(arith::CmpIPredicate::ne, andInt(reduced.quadrant, 1), 0);
   Lane result = select(isOdd, -cosine, sine) / select(isOdd, sine, cosine);
   return select(x == 0.0, x, result);
 }

@@ -12,7 +12,8 @@ using namespace tilewright;
 using namespace tilewright::test;
 
 namespace {
-INSTANTIATE_TEST_SUITE_P(Cpu, EveryLevel, testing::ValuesIn(everyLevel()), levelName);
+INSTANTIATE_TEST_SUITE_P(Cpu, EveryLevel, testing::ValuesIn(everyLevel()),
+                         levelName);
 
 const char scaleBody[] = R"(
   %one = arith.constant 1 : index
@@ -72,7 +73,10 @@ TEST_P(EveryLevel, MaskedTailsGathersAndReductions) {
     expected[i] = table[at[i]];
     total += expected[i];
   }
-  EXPECT_EQ(image->call("mixed", {table.data(), at.data(), y.data(), sum.data()}, {n}, 0, 1), 1);
+  EXPECT_EQ(image->call("mixed",
+                        {table.data(), at.data(), y.data(), sum.data()}, {n}, 0,
+                        1),
+            1);
   EXPECT_EQ(y, expected);
   EXPECT_EQ(sum[0], total);
 }
@@ -109,7 +113,8 @@ TEST_P(EveryLevel, VectorsOfSeveralDimensions) {
 TEST(CompileKernels, ReportsEachKernelAndDumpsItsCode) {
   std::vector<std::string> dumped;
   CpuOptions options;
-  options.dump = [&](llvm::StringRef kernel, CpuDump kind, llvm::StringRef text) {
+  options.dump = [&](llvm::StringRef kernel, CpuDump kind,
+                     llvm::StringRef text) {
     EXPECT_TRUE(text.contains(kernel));
     dumped.push_back(kernel.str() + (kind == CpuDump::LlvmIr ? ":ir" : ":asm"));
   };
@@ -164,7 +169,8 @@ TEST(CompileKernels, AnImageImportsNothing) {
       ASSERT_TRUE(bool(flags));
       auto name = symbol.getName();
       ASSERT_TRUE(bool(name));
-      EXPECT_FALSE(*flags & llvm::object::SymbolRef::SF_Undefined) << name->str();
+      EXPECT_FALSE(*flags & llvm::object::SymbolRef::SF_Undefined)
+          << name->str();
       EXPECT_EQ(*name, "copy");
     }
   }
@@ -172,8 +178,9 @@ TEST(CompileKernels, AnImageImportsNothing) {
 
 TEST(CompileKernels, AFailureNamesTheKernel) {
   // The verifier lets vector.print through: it belongs to the dialect vector.
-  std::string text = kernelText("good", {}, 0, "") +
-                     kernelText("talks", {}, 0, "  vector.print %begin : index\n");
+  std::string text =
+      kernelText("good", {}, 0, "") +
+      kernelText("talks", {}, 0, "  vector.print %begin : index\n");
   Result<CpuImage> image = compileText(text, *findTarget("avx2"));
   ASSERT_FALSE(image.isOk());
   EXPECT_EQ(image.status().code(), ErrorCode::Internal);

@@ -4,8 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Conversions against LLVM's APFloat: all values of f16 and bf16, and for rounding a
-// sample of all bit patterns together with every midpoint between neighbours.
+// Conversions against LLVM's APFloat: all values of f16 and bf16, and for
+// rounding a sample of all bit patterns together with every midpoint between
+// neighbours.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +28,8 @@ const llvm::fltSemantics &semantics(bool isBf16) {
 double valueOf(uint16_t bits, bool isBf16) {
   APFloat value(semantics(isBf16), APInt(16, bits));
   bool losesInfo = false;
-  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
+  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                &losesInfo);
   return value.convertToDouble();
 }
 
@@ -43,18 +45,20 @@ bool isNaNBits(uint16_t bits, bool isBf16) {
 }
 
 /// A kernel that converts 16 elements at a time.
-std::string castKernel(const std::string &op, const std::string &from, const std::string &to) {
+std::string castKernel(const std::string &op, const std::string &from,
+                       const std::string &to) {
   return kernelText(from + "_" + to, {from, to}, 0,
                     "  %step = arith.constant 16 : index\n"
                     "  scf.for %i = %begin to %end step %step {\n"
-                    "    %x = vector.load %b0[%i] : memref<?x" + from + ">, vector<16x" + from +
-                    ">\n    %y = " + op + " %x : vector<16x" + from + "> to vector<16x" + to +
-                    ">\n    vector.store %y, %b1[%i] : memref<?x" + to + ">, vector<16x" + to +
-                    ">\n  }\n");
+                    "    %x = vector.load %b0[%i] : memref<?x" +
+                        from + ">, vector<16x" + from + ">\n    %y = " + op +
+                        " %x : vector<16x" + from + "> to vector<16x" + to +
+                        ">\n    vector.store %y, %b1[%i] : memref<?x" + to +
+                        ">, vector<16x" + to + ">\n  }\n");
 }
 
-/// Values around every number of the small type: it, the midpoint to the next one,
-/// and the neighbours of both.
+/// Values around every number of the small type: it, the midpoint to the next
+/// one, and the neighbours of both.
 template <typename T> std::vector<T> roundingCases(bool isBf16) {
   std::vector<T> result = sampleValues<T>(200000);
   for (unsigned bits = 0; bits < 0x10000; ++bits) {
@@ -80,13 +84,15 @@ void checkRounding(LoadedImage &image, const std::string &from, bool isBf16) {
   for (size_t i = 0; i < x.size() && wrong < 5; ++i) {
     uint16_t expected = roundedBits(x[i], isBf16);
     bool isSame = std::isnan(x[i]) ? isNaNBits(y[i], isBf16) : y[i] == expected;
-    EXPECT_TRUE(isSame) << from << " to " << to << " of " << testing::PrintToString(x[i])
-                        << " gave " << y[i] << ", expected " << expected;
+    EXPECT_TRUE(isSame) << from << " to " << to << " of "
+                        << testing::PrintToString(x[i]) << " gave " << y[i]
+                        << ", expected " << expected;
     wrong += !isSame;
   }
 }
 
-template <typename T> void checkExtension(LoadedImage &image, const std::string &to, bool isBf16) {
+template <typename T>
+void checkExtension(LoadedImage &image, const std::string &to, bool isBf16) {
   std::string from = isBf16 ? "bf16" : "f16";
   std::vector<uint16_t> x(0x10000);
   std::vector<T> y(x.size());
@@ -95,17 +101,20 @@ template <typename T> void checkExtension(LoadedImage &image, const std::string 
   }
   image.call(from + "_" + to, {x.data(), y.data()}, {}, 0, x.size());
   for (unsigned i = 0; i < x.size(); ++i) {
-    ASSERT_EQ(ulpError(y[i], valueOf(i, isBf16)), 0) << from << " to " << to << " of bits " << i;
+    ASSERT_EQ(ulpError(y[i], valueOf(i, isBf16)), 0)
+        << from << " to " << to << " of bits " << i;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Conversion, EveryLevel, testing::ValuesIn(everyLevel()), levelName);
+INSTANTIATE_TEST_SUITE_P(Conversion, EveryLevel,
+                         testing::ValuesIn(everyLevel()), levelName);
 
 TEST_P(EveryLevel, SmallFloatsConvertExactlyRounded) {
   std::string text;
   for (const char *small : {"f16", "bf16"}) {
     for (const char *large : {"f32", "f64"}) {
-      text += castKernel("arith.extf", small, large) + castKernel("arith.truncf", large, small);
+      text += castKernel("arith.extf", small, large) +
+              castKernel("arith.truncf", large, small);
     }
   }
   auto image = load(text);
@@ -121,7 +130,8 @@ TEST_P(EveryLevel, SmallFloatsConvertExactlyRounded) {
 }
 
 TEST_P(EveryLevel, SmallFloatArithmeticIsRoundedFromF32) {
-  auto image = load(kernelText("half", {"f16", "bf16", "f16", "bf16", "i32"}, 0, R"(
+  auto image =
+      load(kernelText("half", {"f16", "bf16", "f16", "bf16", "i32"}, 0, R"(
   %one = arith.constant 1 : index
   scf.for %i = %begin to %end step %one {
     %a = memref.load %b0[%i] : memref<?xf16>
@@ -147,12 +157,14 @@ TEST_P(EveryLevel, SmallFloatArithmeticIsRoundedFromF32) {
     d.push_back(roundedBits(i * 1000.0 - 30000, true));
     e.push_back((1 << 24) + 65537 * (i - 32) * 300);
   }
-  image->call("half", {a.data(), d.data(), c.data(), h.data(), e.data()}, {}, 0, 64);
+  image->call("half", {a.data(), d.data(), c.data(), h.data(), e.data()}, {}, 0,
+              64);
   for (int i = 0; i < 64; ++i) {
     float x = valueOf(a[i], false);
     uint16_t power = roundedBits(std::exp(double(x)), false);
     EXPECT_EQ(c[i], roundedBits(float(x + valueOf(power, false)), false)) << i;
-    double smaller = std::min(valueOf(d[i], true), valueOf(roundedBits(e[i], true), true));
+    double smaller =
+        std::min(valueOf(d[i], true), valueOf(roundedBits(e[i], true), true));
     EXPECT_EQ(h[i], roundedBits(-smaller, true)) << i;
   }
 }
@@ -176,20 +188,22 @@ TEST_P(EveryLevel, FusedMultiplyAddIsExactInF32) {
     a.push_back(sample[i * 7 % sample.size()]);
     b.push_back(sample[i * 1001 % sample.size()]);
     // Sums that cancel nearly are the hard ones.
-    c.push_back(i % 2 ? -a.back() * b.back() * 1.0000001f : sample[i * 31 % sample.size()]);
+    c.push_back(i % 2 ? -a.back() * b.back() * 1.0000001f
+                      : sample[i * 31 % sample.size()]);
   }
   std::vector<float> d(a.size());
   image->call("fma", {a.data(), b.data(), c.data(), d.data()}, {}, 0, a.size());
   for (size_t i = 0; i < a.size(); ++i) {
     float expected = std::fma(a[i], b[i], c[i]);
     ASSERT_EQ(ulpError(d[i], static_cast<long double>(expected)), 0)
-        << testing::PrintToString(a[i]) << " " << testing::PrintToString(b[i]) << " "
-        << testing::PrintToString(c[i]);
+        << testing::PrintToString(a[i]) << " " << testing::PrintToString(b[i])
+        << " " << testing::PrintToString(c[i]);
   }
 }
 
 TEST_P(EveryLevel, IntegerPowers) {
-  auto image = load(kernelText("power", {"i64", "i64", "i64", "f32", "f32", "i32"}, 0, R"(
+  auto image = load(
+      kernelText("power", {"i64", "i64", "i64", "f32", "f32", "i32"}, 0, R"(
   %step = arith.constant 8 : index
   scf.for %i = %begin to %end step %step {
     %a = vector.load %b0[%i] : memref<?xi64>, vector<8xi64>
@@ -205,11 +219,15 @@ TEST_P(EveryLevel, IntegerPowers) {
   if (!image) {
     return;
   }
-  std::vector<int64_t> a = {2, -3, 0, 1, -1, -1, 7, 10}, b = {10, 3, 0, -5, -5, -4, -2, 18}, c(8);
+  std::vector<int64_t> a = {2, -3, 0, 1, -1, -1, 7, 10},
+                       b = {10, 3, 0, -5, -5, -4, -2, 18}, c(8);
   std::vector<float> x = {2, -3, 0, 1, -1, 0.5, 7, 10}, y(8);
   std::vector<int32_t> n = {10, 3, 0, -5, -5, -4, -2, 9};
-  image->call("power", {a.data(), b.data(), c.data(), x.data(), y.data(), n.data()}, {}, 0, 8);
-  EXPECT_EQ(c, (std::vector<int64_t>{1024, -27, 1, 1, -1, 1, 0, 1000000000000000000}));
+  image->call("power",
+              {a.data(), b.data(), c.data(), x.data(), y.data(), n.data()}, {},
+              0, 8);
+  EXPECT_EQ(c, (std::vector<int64_t>{1024, -27, 1, 1, -1, 1, 0,
+                                     1000000000000000000}));
   for (int i = 0; i < 8; ++i) {
     EXPECT_EQ(y[i], static_cast<float>(std::pow(double(x[i]), n[i]))) << i;
   }

@@ -4,8 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every function over a sample of all bit patterns against the C library, in double
-// for f32 and in long double for f64. The bounds are those of math/Functions.h.
+// Every function over a sample of all bit patterns against the C library, in
+// double for f32 and in long double for f64. The bounds are those of
+// math/Functions.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,25 +28,38 @@ struct UnaryCase {
 
 template <typename T> T rsqrtOf(T x) { return 1 / std::sqrt(x); }
 
-#define TW_UNARY(op, function, bound32, bound64)                                                  \
-  {#op, static_cast<double (*)(double)>(function), static_cast<Exact (*)(Exact)>(function),       \
-   bound32, bound64}
-const UnaryCase unaryCases[] = {
-    TW_UNARY(exp, std::exp, 2, 2),       TW_UNARY(exp2, std::exp2, 2, 2),
-    TW_UNARY(expm1, std::expm1, 3, 3),   TW_UNARY(log, std::log, 2, 2),
-    TW_UNARY(log2, std::log2, 1, 3),     TW_UNARY(log10, std::log10, 1, 3),
-    TW_UNARY(log1p, std::log1p, 1, 3),   TW_UNARY(tanh, std::tanh, 3, 4),
-    TW_UNARY(sinh, std::sinh, 1, 4),     TW_UNARY(cosh, std::cosh, 1, 4),
-    TW_UNARY(asinh, std::asinh, 1, 4),   TW_UNARY(acosh, std::acosh, 1, 4),
-    TW_UNARY(atanh, std::atanh, 1, 4),   TW_UNARY(sin, std::sin, 2, 3),
-    TW_UNARY(cos, std::cos, 2, 3),       TW_UNARY(tan, std::tan, 1, 4),
-    TW_UNARY(asin, std::asin, 1, 4),     TW_UNARY(acos, std::acos, 1, 4),
-    TW_UNARY(atan, std::atan, 1, 3),     TW_UNARY(erf, std::erf, 3, 3),
-    TW_UNARY(cbrt, std::cbrt, 1, 2),     TW_UNARY(rsqrt, rsqrtOf, 1.5, 1.5),
-    TW_UNARY(sqrt, std::sqrt, 0.5, 0.51), TW_UNARY(floor, std::floor, 0, 0),
-    TW_UNARY(ceil, std::ceil, 0, 0),     TW_UNARY(trunc, std::trunc, 0, 0),
-    TW_UNARY(round, std::round, 0, 0),   TW_UNARY(roundeven, std::nearbyint, 0, 0),
-    TW_UNARY(absf, std::fabs, 0, 0)};
+#define TW_UNARY(op, function, bound32, bound64)                               \
+  {#op, static_cast<double (*)(double)>(function),                             \
+   static_cast<Exact (*)(Exact)>(function), bound32, bound64}
+const UnaryCase unaryCases[] = {TW_UNARY(exp, std::exp, 2, 2),
+                                TW_UNARY(exp2, std::exp2, 2, 2),
+                                TW_UNARY(expm1, std::expm1, 3, 3),
+                                TW_UNARY(log, std::log, 2, 2),
+                                TW_UNARY(log2, std::log2, 1, 3),
+                                TW_UNARY(log10, std::log10, 1, 3),
+                                TW_UNARY(log1p, std::log1p, 1, 3),
+                                TW_UNARY(tanh, std::tanh, 3, 4),
+                                TW_UNARY(sinh, std::sinh, 1, 4),
+                                TW_UNARY(cosh, std::cosh, 1, 4),
+                                TW_UNARY(asinh, std::asinh, 1, 4),
+                                TW_UNARY(acosh, std::acosh, 1, 4),
+                                TW_UNARY(atanh, std::atanh, 1, 4),
+                                TW_UNARY(sin, std::sin, 2, 3),
+                                TW_UNARY(cos, std::cos, 2, 3),
+                                TW_UNARY(tan, std::tan, 1, 4),
+                                TW_UNARY(asin, std::asin, 1, 4),
+                                TW_UNARY(acos, std::acos, 1, 4),
+                                TW_UNARY(atan, std::atan, 1, 3),
+                                TW_UNARY(erf, std::erf, 3, 3),
+                                TW_UNARY(cbrt, std::cbrt, 1, 2),
+                                TW_UNARY(rsqrt, rsqrtOf, 1.5, 1.5),
+                                TW_UNARY(sqrt, std::sqrt, 0.5, 0.51),
+                                TW_UNARY(floor, std::floor, 0, 0),
+                                TW_UNARY(ceil, std::ceil, 0, 0),
+                                TW_UNARY(trunc, std::trunc, 0, 0),
+                                TW_UNARY(round, std::round, 0, 0),
+                                TW_UNARY(roundeven, std::nearbyint, 0, 0),
+                                TW_UNARY(absf, std::fabs, 0, 0)};
 
 struct BinaryCase {
   const char *op;
@@ -53,13 +67,14 @@ struct BinaryCase {
   Exact (*inLongDouble)(Exact, Exact);
   double bound32, bound64;
 };
-#define TW_BINARY(op, function, bound32, bound64)                                                 \
-  {op, static_cast<double (*)(double, double)>(function),                                         \
+#define TW_BINARY(op, function, bound32, bound64)                              \
+  {op, static_cast<double (*)(double, double)>(function),                      \
    static_cast<Exact (*)(Exact, Exact)>(function), bound32, bound64}
-const BinaryCase binaryCases[] = {TW_BINARY("math.powf", std::pow, 1, 4),
-                                  TW_BINARY("math.atan2", std::atan2, 1, 3),
-                                  TW_BINARY("math.copysign", std::copysign, 0, 0),
-                                  TW_BINARY("arith.remf", std::fmod, 0, 0)};
+const BinaryCase binaryCases[] = {
+    TW_BINARY("math.powf", std::pow, 1, 4),
+    TW_BINARY("math.atan2", std::atan2, 1, 3),
+    TW_BINARY("math.copysign", std::copysign, 0, 0),
+    TW_BINARY("arith.remf", std::fmod, 0, 0)};
 
 std::string operationName(std::string op) {
   std::replace(op.begin(), op.end(), '.', '_');
@@ -67,20 +82,24 @@ std::string operationName(std::string op) {
 }
 
 /// A kernel that applies `op` to 16 elements at a time.
-std::string mapKernel(const std::string &op, unsigned operands, const std::string &type) {
-  std::string vector = "vector<16x" + type + ">", memref = "memref<?x" + type + ">";
+std::string mapKernel(const std::string &op, unsigned operands,
+                      const std::string &type) {
+  std::string vector = "vector<16x" + type + ">",
+              memref = "memref<?x" + type + ">";
   std::string body = "  %step = arith.constant 16 : index\n"
                      "  scf.for %i = %begin to %end step %step {\n";
   std::string arguments;
   for (unsigned i = 0; i < operands; ++i) {
     std::string n = std::to_string(i);
-    body += "    %x" + n + " = vector.load %b" + n + "[%i] : " + memref + ", " + vector + "\n";
+    body += "    %x" + n + " = vector.load %b" + n + "[%i] : " + memref + ", " +
+            vector + "\n";
     arguments += (i ? ", %x" : "%x") + n;
   }
-  body += "    %y = " + op + " " + arguments + " : " + vector + "\n    vector.store %y, %b" +
-          std::to_string(operands) + "[%i] : " + memref + ", " + vector + "\n  }\n";
-  return kernelText(operationName(op) + "_" + type, std::vector<std::string>(operands + 1, type), 0,
-                    body);
+  body += "    %y = " + op + " " + arguments + " : " + vector +
+          "\n    vector.store %y, %b" + std::to_string(operands) +
+          "[%i] : " + memref + ", " + vector + "\n  }\n";
+  return kernelText(operationName(op) + "_" + type,
+                    std::vector<std::string>(operands + 1, type), 0, body);
 }
 
 struct Worst {
@@ -89,14 +108,17 @@ struct Worst {
 };
 
 template <typename T>
-void checkUnary(LoadedImage &image, const UnaryCase &test, const std::string &type) {
-  static const std::vector<T> inputs = sampleValues<T>(sizeof(T) == 4 ? 400000 : 60000);
+void checkUnary(LoadedImage &image, const UnaryCase &test,
+                const std::string &type) {
+  static const std::vector<T> inputs =
+      sampleValues<T>(sizeof(T) == 4 ? 400000 : 60000);
   std::vector<T> x = inputs, y(x.size());
-  image.call("math_" + std::string(test.name) + "_" + type, {x.data(), y.data()}, {}, 0,
-             x.size());
+  image.call("math_" + std::string(test.name) + "_" + type,
+             {x.data(), y.data()}, {}, 0, x.size());
   Worst worst;
   for (size_t i = 0; i < x.size(); ++i) {
-    Exact exact = sizeof(T) == 4 ? Exact(test.inDouble(x[i])) : test.inLongDouble(x[i]);
+    Exact exact =
+        sizeof(T) == 4 ? Exact(test.inDouble(x[i])) : test.inLongDouble(x[i]);
     double error = ulpError(y[i], exact);
     if (error > worst.error) {
       worst = {error, testing::PrintToString(x[i]) + " gave " +
@@ -105,14 +127,17 @@ void checkUnary(LoadedImage &image, const UnaryCase &test, const std::string &ty
     }
   }
   double bound = sizeof(T) == 4 ? test.bound32 : test.bound64;
-  EXPECT_LE(worst.error, bound) << test.name << " " << type << " at " << worst.where;
+  EXPECT_LE(worst.error, bound)
+      << test.name << " " << type << " at " << worst.where;
   if (getenv("TILEWRIGHT_PRINT_ULP")) {
-    printf("%-10s %s %.3f at %s\n", test.name, type.c_str(), worst.error, worst.where.c_str());
+    printf("%-10s %s %.3f at %s\n", test.name, type.c_str(), worst.error,
+           worst.where.c_str());
   }
 }
 
 template <typename T>
-void checkBinary(LoadedImage &image, const BinaryCase &test, const std::string &type) {
+void checkBinary(LoadedImage &image, const BinaryCase &test,
+                 const std::string &type) {
   std::vector<T> x, y;
   std::vector<T> special = specialValues<T>(), sample = sampleValues<T>(3000);
   for (T a : special) {
@@ -135,26 +160,31 @@ void checkBinary(LoadedImage &image, const BinaryCase &test, const std::string &
   x.resize(x.size() / 16 * 16);
   y.resize(x.size());
   std::vector<T> z(x.size());
-  image.call(operationName(test.op) + "_" + type, {x.data(), y.data(), z.data()}, {}, 0, x.size());
+  image.call(operationName(test.op) + "_" + type,
+             {x.data(), y.data(), z.data()}, {}, 0, x.size());
   Worst worst;
   for (size_t i = 0; i < x.size(); ++i) {
-    Exact exact =
-        sizeof(T) == 4 ? Exact(test.inDouble(x[i], y[i])) : test.inLongDouble(x[i], y[i]);
+    Exact exact = sizeof(T) == 4 ? Exact(test.inDouble(x[i], y[i]))
+                                 : test.inLongDouble(x[i], y[i]);
     double error = ulpError(z[i], exact);
     if (error > worst.error) {
-      worst = {error, testing::PrintToString(x[i]) + ", " + testing::PrintToString(y[i]) +
-                          " gave " + testing::PrintToString(z[i]) + ", expected " +
+      worst = {error, testing::PrintToString(x[i]) + ", " +
+                          testing::PrintToString(y[i]) + " gave " +
+                          testing::PrintToString(z[i]) + ", expected " +
                           testing::PrintToString(double(exact))};
     }
   }
   double bound = sizeof(T) == 4 ? test.bound32 : test.bound64;
-  EXPECT_LE(worst.error, bound) << test.op << " " << type << " at " << worst.where;
+  EXPECT_LE(worst.error, bound)
+      << test.op << " " << type << " at " << worst.where;
   if (getenv("TILEWRIGHT_PRINT_ULP")) {
-    printf("%-10s %s %.3f at %s\n", test.op, type.c_str(), worst.error, worst.where.c_str());
+    printf("%-10s %s %.3f at %s\n", test.op, type.c_str(), worst.error,
+           worst.where.c_str());
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Math, EveryLevel, testing::ValuesIn(everyLevel()), levelName);
+INSTANTIATE_TEST_SUITE_P(Math, EveryLevel, testing::ValuesIn(everyLevel()),
+                         levelName);
 
 TEST_P(EveryLevel, UnaryFunctionsKeepTheirBounds) {
   std::string text;

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Bodies that must compile at every level to code that imports nothing; the ones
-// with semantics worth checking have tests of their own.
+// Bodies that must compile at every level to code that imports nothing; the
+// ones with semantics worth checking have tests of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,12 +18,14 @@ using namespace tilewright;
 using namespace tilewright::test;
 
 namespace {
-INSTANTIATE_TEST_SUITE_P(Operations, EveryLevel, testing::ValuesIn(everyLevel()), levelName);
+INSTANTIATE_TEST_SUITE_P(Operations, EveryLevel,
+                         testing::ValuesIn(everyLevel()), levelName);
 
-/// Applies `op` to what the buffers %b0 and %b1 hold, as scalars and as vectors of 16 and
-/// of an odd length.
-std::string everyShape(const std::string &name, const std::string &op, const std::string &from,
-                       const std::string &to, unsigned operands) {
+/// Applies `op` to what the buffers %b0 and %b1 hold, as scalars and as vectors
+/// of 16 and of an odd length.
+std::string everyShape(const std::string &name, const std::string &op,
+                       const std::string &from, const std::string &to,
+                       unsigned operands) {
   std::string body = "  %c0 = arith.constant 0 : index\n";
   bool isCast = from != to;
   for (const char *length : {"16", "7", "4", "1"}) {
@@ -31,36 +33,42 @@ std::string everyShape(const std::string &name, const std::string &op, const std
       return "vector<" + std::string(length) + "x" + element + ">";
     };
     std::string suffix = length;
-    body += "  %x" + suffix + " = vector.load %b0[%begin] : memref<?x" + from + ">, " +
-            shape(from) + "\n  %y" + suffix + " = vector.load %b1[%begin] : memref<?x" + from +
-            ">, " + shape(from) + "\n  %z" + suffix + " = " + op + " %x" + suffix +
+    body += "  %x" + suffix + " = vector.load %b0[%begin] : memref<?x" + from +
+            ">, " + shape(from) + "\n  %y" + suffix +
+            " = vector.load %b1[%begin] : memref<?x" + from + ">, " +
+            shape(from) + "\n  %z" + suffix + " = " + op + " %x" + suffix +
             (operands == 2 ? ", %y" + suffix : "") + " : " + shape(from) +
-            (isCast ? " to " + shape(to) : "") + "\n  vector.store %z" + suffix +
-            ", %b2[%end] : memref<?x" + to + ">, " + shape(to) + "\n";
+            (isCast ? " to " + shape(to) : "") + "\n  vector.store %z" +
+            suffix + ", %b2[%end] : memref<?x" + to + ">, " + shape(to) + "\n";
   }
-  body += "  %x = memref.load %b0[%c0] : memref<?x" + from + ">\n  %y = memref.load %b1[%c0] : "
-          "memref<?x" + from + ">\n  %z = " + op + " %x" + (operands == 2 ? ", %y" : "") + " : " +
-          from + (isCast ? " to " + to : "") + "\n  memref.store %z, %b2[%c0] : memref<?x" + to +
-          ">\n";
+  body += "  %x = memref.load %b0[%c0] : memref<?x" + from +
+          ">\n  %y = memref.load %b1[%c0] : "
+          "memref<?x" +
+          from + ">\n  %z = " + op + " %x" + (operands == 2 ? ", %y" : "") +
+          " : " + from + (isCast ? " to " + to : "") +
+          "\n  memref.store %z, %b2[%c0] : memref<?x" + to + ">\n";
   return kernelText(name, {from, from, to}, 0, body);
 }
 
 TEST_P(EveryLevel, ArithmeticImportsNothing) {
   std::string text;
   unsigned count = 0;
-  auto add = [&](const char *op, const char *from, const char *to, unsigned operands) {
-    text += everyShape("k" + std::to_string(count++) + "_" + from + "_" + to, op, from, to,
-                       operands);
+  auto add = [&](const char *op, const char *from, const char *to,
+                 unsigned operands) {
+    text += everyShape("k" + std::to_string(count++) + "_" + from + "_" + to,
+                       op, from, to, operands);
   };
-  for (const char *op : {"arith.addf", "arith.divf", "arith.remf", "arith.maximumf",
-                         "arith.minimumf", "arith.maxnumf", "arith.minnumf"}) {
+  for (const char *op :
+       {"arith.addf", "arith.divf", "arith.remf", "arith.maximumf",
+        "arith.minimumf", "arith.maxnumf", "arith.minnumf"}) {
     for (const char *type : {"f16", "bf16", "f32", "f64"}) {
       add(op, type, type, 2);
     }
   }
-  for (const char *op : {"arith.muli", "arith.divsi", "arith.divui", "arith.remsi", "arith.remui",
-                         "arith.ceildivsi", "arith.floordivsi", "arith.ceildivui", "arith.shrsi",
-                         "arith.maxsi", "arith.minui", "math.ipowi"}) {
+  for (const char *op :
+       {"arith.muli", "arith.divsi", "arith.divui", "arith.remsi",
+        "arith.remui", "arith.ceildivsi", "arith.floordivsi", "arith.ceildivui",
+        "arith.shrsi", "arith.maxsi", "arith.minui", "math.ipowi"}) {
     for (const char *type : {"i8", "i16", "i32", "i64"}) {
       add(op, type, type, 2);
     }
@@ -72,12 +80,14 @@ TEST_P(EveryLevel, ArithmeticImportsNothing) {
       add("arith.fptosi", floating, integer, 1);
       add("arith.fptoui", floating, integer, 1);
     }
-    for (const char *op : {"math.ctlz", "math.cttz", "math.ctpop", "math.absi"}) {
+    for (const char *op :
+         {"math.ctlz", "math.cttz", "math.ctpop", "math.absi"}) {
       add(op, integer, integer, 1);
     }
   }
-  for (const char *op : {"math.floor", "math.ceil", "math.trunc", "math.round", "math.roundeven",
-                         "math.absf", "arith.negf", "math.sqrt", "math.rsqrt"}) {
+  for (const char *op :
+       {"math.floor", "math.ceil", "math.trunc", "math.round", "math.roundeven",
+        "math.absf", "arith.negf", "math.sqrt", "math.rsqrt"}) {
     for (const char *type : {"f16", "bf16", "f32", "f64"}) {
       add(op, type, type, 1);
     }
@@ -214,8 +224,10 @@ TEST(VectorFma, IsOneInstructionWhereTheLevelHasIt) {
       assembly = kind == CpuDump::Assembly ? dumped.str() : assembly;
     };
     ASSERT_TRUE(compileText(text, *target, options).isOk());
-    EXPECT_EQ(assembly.find("vfmadd") != std::string::npos, target->hasFma) << assembly;
-    EXPECT_EQ(assembly.find("mulps") == std::string::npos, target->hasFma) << assembly;
+    EXPECT_EQ(assembly.find("vfmadd") != std::string::npos, target->hasFma)
+        << assembly;
+    EXPECT_EQ(assembly.find("mulps") == std::string::npos, target->hasFma)
+        << assembly;
   }
 }
 
@@ -233,9 +245,11 @@ TEST_P(EveryLevel, MaximumAndMinimumPassNaN) {
     return;
   }
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  std::vector<float> a = {1, nan, 2, nan, 0.0f, -0.0f, INFINITY, -3}, max(8), min(8);
+  std::vector<float> a = {1, nan, 2, nan, 0.0f, -0.0f, INFINITY, -3}, max(8),
+                     min(8);
   std::vector<float> b = {2, 1, nan, nan, -0.0f, 0.0f, 5, -4};
-  image->call("extremes", {a.data(), b.data(), max.data(), min.data()}, {}, 0, 1);
+  image->call("extremes", {a.data(), b.data(), max.data(), min.data()}, {}, 0,
+              1);
   EXPECT_EQ(max[0], 2);
   EXPECT_EQ(min[7], -4);
   for (int i = 1; i < 4; ++i) {

@@ -70,11 +70,13 @@ int LoadedImage::call(const std::string &name, std::vector<void *> buffers,
   return status;
 }
 
-std::string kernelText(const std::string &name, const std::vector<std::string> &elements,
+std::string kernelText(const std::string &name,
+                       const std::vector<std::string> &elements,
                        unsigned numSizes, const std::string &body) {
   std::string text = "twk.kernel @" + name + " simd buffers(";
   for (size_t i = 0; i < elements.size(); ++i) {
-    text += (i ? ", %b" : "%b") + std::to_string(i) + ": memref<?x" + elements[i] + ">";
+    text += (i ? ", %b" : "%b") + std::to_string(i) + ": memref<?x" +
+            elements[i] + ">";
   }
   text += ") sizes(";
   for (unsigned i = 0; i < numSizes; ++i) {
@@ -82,7 +84,8 @@ std::string kernelText(const std::string &name, const std::vector<std::string> &
   }
   return text +
          ") tasks(%begin: index, %end: index) worker(%worker: index)\n"
-         "    workspace(%workspace: memref<?xi8>) status(%status: memref<1xi32>) {\n" +
+         "    workspace(%workspace: memref<?xi8>) status(%status: "
+         "memref<1xi32>) {\n" +
          body + "  twk.return\n}\n";
 }
 
@@ -94,7 +97,10 @@ std::unique_ptr<LoadedImage> EveryLevel::load(const std::string &text) {
   }
   if (!runsOnHost(target())) {
     // A macro that returns from this function; the caller sees null.
-    [&] { GTEST_SKIP() << "this machine lacks " << target().name << "; compiled only"; }();
+    [&] {
+      GTEST_SKIP() << "this machine lacks " << target().name
+                   << "; compiled only";
+    }();
     return nullptr;
   }
   auto loaded = std::make_unique<LoadedImage>(*image);

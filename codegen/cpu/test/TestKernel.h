@@ -32,17 +32,18 @@ public:
 
   /// Calls a kernel as the runtime does.
   /// \returns the status word, or -1 when the kernel is missing.
-  int call(const std::string &name, std::vector<void *> buffers, std::vector<int64_t> sizes,
-           int64_t begin, int64_t end);
+  int call(const std::string &name, std::vector<void *> buffers,
+           std::vector<int64_t> sizes, int64_t begin, int64_t end);
 
 private:
   void *handle = nullptr;
   std::vector<char> workspace;
 };
 
-/// \returns the text of a kernel with buffers b0, b1 … of the element types given and
-/// sizes n0, n1 …, around `body`.
-std::string kernelText(const std::string &name, const std::vector<std::string> &elements,
+/// \returns the text of a kernel with buffers b0, b1 … of the element types
+/// given and sizes n0, n1 …, around `body`.
+std::string kernelText(const std::string &name,
+                       const std::vector<std::string> &elements,
                        unsigned numSizes, const std::string &body);
 
 /// Runs each case at every level, compiling everywhere and running where the
@@ -51,8 +52,8 @@ class EveryLevel : public testing::TestWithParam<const TargetSpec *> {
 protected:
   const TargetSpec &target() const { return *GetParam(); }
 
-  /// Compiles `text` and loads it. Null, with the case skipped or failed, when it
-  /// cannot run here.
+  /// Compiles `text` and loads it. Null, with the case skipped or failed, when
+  /// it cannot run here.
   std::unique_ptr<LoadedImage> load(const std::string &text);
 };
 

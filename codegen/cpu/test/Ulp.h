@@ -15,7 +15,8 @@
 namespace tilewright::test {
 
 /// \returns how far `got` is from `exact`, in units in the last place of T at
-/// `exact`; infinite when one is NaN and the other is not, or signs of zero differ.
+/// `exact`; infinite when one is NaN and the other is not, or signs of zero
+/// differ.
 template <typename T> double ulpError(T got, long double exact) {
   const double wrong = std::numeric_limits<double>::infinity();
   T rounded = static_cast<T>(exact);
@@ -44,10 +45,19 @@ template <typename T> double ulpError(T got, long double exact) {
 /// NaN, infinities, zeros, subnormal and extreme numbers, halves and integers.
 template <typename T> std::vector<T> specialValues() {
   using Limits = std::numeric_limits<T>;
-  std::vector<T> result = {Limits::quiet_NaN(), Limits::infinity(), T(0), Limits::denorm_min(),
-                           Limits::min() / 2,   Limits::min(),      Limits::max(),
-                           Limits::max() / 2,   Limits::epsilon(),  T(1e-5),
-                           T(3.14159265358979), T(1e6),             T(1e10)};
+  std::vector<T> result = {Limits::quiet_NaN(),
+                           Limits::infinity(),
+                           T(0),
+                           Limits::denorm_min(),
+                           Limits::min() / 2,
+                           Limits::min(),
+                           Limits::max(),
+                           Limits::max() / 2,
+                           Limits::epsilon(),
+                           T(1e-5),
+                           T(3.14159265358979),
+                           T(1e6),
+                           T(1e10)};
   for (int i = 1; i <= 24; ++i) {
     result.push_back(i / T(2));
     result.push_back(std::ldexp(T(1), 2 * i));
@@ -61,8 +71,8 @@ template <typename T> std::vector<T> specialValues() {
   return result;
 }
 
-/// About `count` values: every so many of all bit patterns, the special ones, and
-/// evenly spaced ones in [−32, 32].
+/// About `count` values: every so many of all bit patterns, the special ones,
+/// and evenly spaced ones in [−32, 32].
 template <typename T> std::vector<T> sampleValues(size_t count) {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
   std::vector<T> result = specialValues<T>();
