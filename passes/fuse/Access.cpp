@@ -1,0 +1,196 @@
+//===- Access.cpp - how bodies read tensors -------------------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/fuse/Access.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+using namespace tw;
+
+/// What a division or a root costs in multiplications.
+static constexpr unsigned divisionFlops = 4;
+
+/// Adds what one operation of a body costs.
+static void count(Operation *op, BodyCost &cost) {
+  ++cost.operations;
+  Type type = op->getNumResults() == 1 ? op->getResult(0).getType() : Type();
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    ++cost.loads;
+    cost.guarded |= load.getGuard() != nullptr;
+    return;
+  }
+  if (isa<ClampIndexOp>(op)) {
+    cost.gathers = true;
+    return;
+  }
+  if (!type || type.isIndex() || type.isInteger(1) || op->hasTrait<OpTrait::ConstantLike>()) {
+    // Comparisons of elements are arithmetic, comparisons of coordinates not.
+    cost.flops += isa<arith::CmpFOp>(op);
+    return;
+  }
+  if (isa<CastOpInterface, arith::SelectOp>(op)) {
+    return;
+  }
+  if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp,
+          arith::RemUIOp, math::SqrtOp, math::RsqrtOp>(op)) {
+    cost.flops += divisionFlops;
+    return;
+  }
+  bool isSimpleMath = isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp,
+                          math::RoundEvenOp, math::TruncOp, math::CopySignOp, math::FmaOp>(op);
+  if (isa<math::MathDialect>(op->getDialect()) && !isSimpleMath) {
+    cost.transcendental = true;
+  }
+  ++cost.flops;
+}
+
+BodyCost costOf(Operation *primitive) {
+  BodyCost cost;
+  for (Operation &op : primitive->getRegion(0).front().without_terminator()) {
+    count(&op, cost);
+  }
+  return cost;
+}
+
+Operation *primitiveOf(LoadOp load) { return load->getParentOp(); }
+
+bool indicesAre(ValueRange indices, Type tensor, ValueRange at) {
+  SmallVector<DimExpr> dims = dimsOf(tensor);
+  if (indices.size() > at.size()) {
+    return false;
+  }
+  for (auto [index, coordinate, dim] : llvm::zip(indices, at, dims)) {
+    if (index != coordinate && !(dim && dim.isConstant(1))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool readsAtOwnCoordinates(LoadOp load) {
+  Block &body = primitiveOf(load)->getRegion(0).front();
+  return !load.getGuard() &&
+         indicesAre(load.getIndices(), load.getSource().getType(), body.getArguments());
+}
+
+std::optional<SmallVector<unsigned>> permutationOf(LoadOp load) {
+  auto map = dyn_cast<MapOp>(primitiveOf(load));
+  if (!map || load.getGuard() || load.getIndices().size() != map.getDomain().size()) {
+    return std::nullopt;
+  }
+  SmallVector<unsigned> axes;
+  for (Value index : load.getIndices()) {
+    auto argument = dyn_cast<BlockArgument>(index);
+    if (!argument || llvm::is_contained(axes, argument.getArgNumber())) {
+      return std::nullopt;
+    }
+    axes.push_back(argument.getArgNumber());
+  }
+  return axes;
+}
+
+bool isPlainMovement(MapOp map) {
+  if (map->getNumResults() != 1) {
+    return false;
+  }
+  auto load = yieldOf(map).getOperand(0).getDefiningOp<LoadOp>();
+  if (!load || load.getGuard()) {
+    return false;
+  }
+  return llvm::all_of(map.getBody().front().without_terminator(), [&](Operation &op) {
+    if (auto product = dyn_cast<arith::MulIOp>(op)) {
+      auto isSize = [](Value v) {
+        return v.getDefiningOp<SizeOp>() || v.getDefiningOp<arith::ConstantOp>();
+      };
+      return isSize(product.getLhs()) || isSize(product.getRhs());
+    }
+    return &op == load || isa<arith::AddIOp, arith::SubIOp, arith::ConstantOp, SizeOp>(op);
+  });
+}
+
+/// The load behind widening conversions.
+static LoadOp loadBehind(Value value) {
+  while (auto cast = value.getDefiningOp<CastOpInterface>()) {
+    value = cast->getOperand(0);
+  }
+  return value.getDefiningOp<LoadOp>();
+}
+
+bool isContraction(Operation *op) {
+  auto reduce = dyn_cast<ReduceOp>(op);
+  if (!reduce || reduce.getKind() != FoldKind::Add) {
+    return false;
+  }
+  Operation *product = yieldOf(reduce).getOperand(0).getDefiningOp();
+  if (!product || !isa<arith::MulFOp, arith::MulIOp>(product)) {
+    return false;
+  }
+  LoadOp left = loadBehind(product->getOperand(0)), right = loadBehind(product->getOperand(1));
+  if (!left || !right || left == right) {
+    return false;
+  }
+  // Some coordinate of the result is missing in one of the operands.
+  auto readsEveryCoordinate = [&](LoadOp load) {
+    return llvm::all_of(reduce.getBody().getArguments(), [&](Value argument) {
+      return llvm::is_contained(load.getIndices(), argument);
+    });
+  };
+  return !readsEveryCoordinate(left) || !readsEveryCoordinate(right);
+}
+
+bool isEpilogue(MapOp map) {
+  SmallVector<DimExpr> domain = map.getDomain();
+  WalkResult result = map.getBody().walk([&](LoadOp load) {
+    Operation *source = load.getSource().getDefiningOp();
+    if (!source || source->getBlock() != map->getBlock() || !isa<ReduceOp, MapOp>(source) ||
+        dimsOf(load.getSource().getType()) != domain || !readsAtOwnCoordinates(load)) {
+      return WalkResult::advance();
+    }
+    auto producer = dyn_cast<MapOp>(source);
+    return !producer || isEpilogue(producer) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+unsigned countReaders(Operation *op) {
+  llvm::SmallPtrSet<Operation *, 8> readers;
+  for (Operation *user : op->getUsers()) {
+    readers.insert(isa<LoadOp>(user) ? user->getParentOp() : user);
+  }
+  return readers.size();
+}
+
+std::optional<int64_t> staticBytes(Type tensor) {
+  auto type = cast<RankedTensorType>(tensor);
+  if (!type.hasStaticShape() || !type.getElementType().isIntOrFloat()) {
+    return std::nullopt;
+  }
+  return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+SmallVector<Block *> graphBlocks(Operation *root) {
+  SmallVector<Block *> blocks;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isPrimitive(op) || isa<FusedOp>(op)) {
+      return WalkResult::skip();
+    }
+    if (isa<func::FuncOp, IfOp, LoopOp>(op)) {
+      for (Region &region : op->getRegions()) {
+        for (Block &block : region) {
+          blocks.push_back(&block);
+        }
+      }
+    }
+    return WalkResult::advance();
+  });
+  return blocks;
+}
+
+} // namespace tilewright

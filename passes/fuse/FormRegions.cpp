@@ -1,0 +1,145 @@
+//===- FormRegions.cpp - group primitives into kernels --------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+//
+// In program order, every primitive tries to join the groups that it reads,
+// the latest first. A group grows while it has a form that code generation
+// takes (RegionForms.h) and closes no cycle through what stays outside.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/ReasonCodes.h"
+#include "passes/fuse/Access.h"
+#include "passes/fuse/BlockOrder.h"
+#include "passes/fuse/BuildRegion.h"
+#include "passes/fuse/Passes.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+#define GEN_PASS_DEF_FORMREGIONS
+#include "passes/fuse/Passes.h.inc"
+
+using namespace tw;
+
+static SmallVector<Operation *> operationsOf(const BlockOrder &order, ArrayRef<unsigned> group) {
+  return llvm::map_to_vector(group, [&](unsigned position) { return order.at(position); });
+}
+
+/// The groups that a primitive reads, the latest first.
+static SmallVector<unsigned> groupsReadBy(Operation *op, const BlockOrder &order) {
+  llvm::SetVector<unsigned> read;
+  for (LoadOp load : op->getRegion(0).getOps<LoadOp>()) {
+    Operation *source = load.getSource().getDefiningOp();
+    if (source && order.holds(source) && isPrimitive(source)) {
+      read.insert(order.groupOf(order.positionOf(source)));
+    }
+  }
+  SmallVector<unsigned> groups = read.takeVector();
+  llvm::sort(groups, [&](unsigned a, unsigned b) {
+    return order.membersOf(a).back() > order.membersOf(b).back();
+  });
+  return groups;
+}
+
+/// Makes one group of two if they have a form together. \returns why not.
+static const Reason *tryMerge(BlockOrder &order, unsigned a, unsigned b) {
+  SmallVector<unsigned> both(order.membersOf(a));
+  llvm::append_range(both, order.membersOf(b));
+  llvm::sort(both);
+  if (RegionShape shape = shapeOf(operationsOf(order, both)); !shape) {
+    return shape.reason;
+  }
+  if (order.wouldCycle(a, b)) {
+    return &reasons::regionCycle;
+  }
+  order.merge(a, b);
+  return nullptr;
+}
+
+static void growGroups(BlockOrder &order, Decisions &decisions) {
+  for (unsigned position = 0; position < order.size(); ++position) {
+    Operation *op = order.at(position);
+    if (!isPrimitive(op)) {
+      continue;
+    }
+    for (unsigned group : groupsReadBy(op, order)) {
+      unsigned own = order.groupOf(position);
+      // An earlier merge may have taken the group along.
+      if (group == own || order.membersOf(group).empty()) {
+        continue;
+      }
+      if (const Reason *reason = tryMerge(order, group, own)) {
+        decisions.refused(*reason, op->getLoc(), op->getName().getStringRef());
+      }
+    }
+  }
+}
+
+/// The bytes of values that never leave their region, written and read once.
+static double bytesKeptInside(FusedOp fused) {
+  llvm::SmallPtrSet<Value, 8> yielded;
+  YieldOp yield = yieldOf(fused);
+  yielded.insert(yield.getOperands().begin(), yield.getOperands().end());
+  double bytes = 0;
+  for (Operation &op : fused.getBody().front().without_terminator()) {
+    for (Value result : op.getResults()) {
+      if (!yielded.contains(result)) {
+        bytes += 2.0 * static_cast<double>(staticBytes(result.getType()).value_or(0));
+      }
+    }
+  }
+  return bytes;
+}
+
+/// Rebuilds the block in an order that suits the groups.
+static void buildRegions(Block &block, const BlockOrder &order, RegionNames &names,
+                         Decisions &decisions) {
+  OpBuilder builder = OpBuilder::atBlockEnd(&block);
+  Operation *end = block.getTerminator();
+  for (unsigned group : order.sortedGroups()) {
+    SmallVector<Operation *> members = operationsOf(order, order.membersOf(group));
+    if (!isPrimitive(members.front())) {
+      members.front()->moveBefore(end);
+      continue;
+    }
+    builder.setInsertionPoint(end);
+    FusedOp fused = buildRegion(builder, members, shapeOf(members), names);
+    std::map<std::string, double> numbers{{"primitives", static_cast<double>(members.size())}};
+    if (double bytes = bytesKeptInside(fused); bytes > 0) {
+      numbers["bytes_saved"] = bytes;
+    }
+    decisions.did(reasons::regionFormed, fused.getLoc(), fused.getSymName(), numbers);
+  }
+}
+
+namespace {
+
+class FormRegions : public impl::FormRegionsBase<FormRegions> {
+public:
+  explicit FormRegions(DecisionLog *log) : log(log) {}
+
+  void runOnOperation() override {
+    Decisions decisions(log, remarks);
+    RegionNames names;
+    for (Block *block : graphBlocks(getOperation())) {
+      BlockOrder order(*block);
+      growGroups(order, decisions);
+      buildRegions(*block, order, names, decisions);
+    }
+  }
+
+private:
+  DecisionLog *log;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createFormRegionsPass(DecisionLog *log) {
+  return std::make_unique<FormRegions>(log);
+}
+
+} // namespace tilewright

@@ -1,0 +1,35 @@
+//===- InlineBody.h - a map's body in place of a load -----------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "ir/BodyBuilder.h"
+
+namespace tilewright {
+
+/// Replaces `load`, which reads a result of `producer`, by the producer's
+/// computation at the load's coordinates. Where the load's guard is false,
+/// nothing is read. Unless `strict`, a rounding to f16 or bf16 that meets its
+/// widening goes, but for explicit casts (see markCasts). The load is erased.
+void inlineProducer(tw::LoadOp load, tw::MapOp producer, bool strict);
+
+/// Replaces a load of a one-element or splat constant by its scalar.
+/// \returns false if the source is no such constant.
+bool inlineConstant(tw::LoadOp load);
+
+/// Replaces a load of a reshape's result by one of its source.
+/// \returns false if that would need divisions and they are not allowed.
+bool readThroughReshape(tw::LoadOp load, bool allowDivision);
+
+/// Merges equal computations of a body and drops unused ones.
+void simplifyBody(mlir::Operation *primitive);
+
+/// Marks the roundings of `primitive` that are casts of the model, whose effect
+/// must stay; `unmarkCasts` removes the marks.
+void markCasts(mlir::Operation *primitive);
+void unmarkCasts(mlir::Operation *primitive);
+
+} // namespace tilewright

@@ -1,0 +1,30 @@
+//===- Passes.h - the fuse phase --------------------------------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "ir/TwOps.h"
+#include "passes/DecisionLog.h"
+#include "passes/fuse/InlineProfit.h"
+#include "mlir/Pass/Pass.h"
+#include <memory>
+
+namespace tilewright {
+
+/// Every constructor takes the compile's log, which may be null.
+std::unique_ptr<mlir::Pass> createDecomposePass(DecisionLog *log = nullptr);
+std::unique_ptr<mlir::Pass> createSinkReshapesPass(DecisionLog *log = nullptr);
+std::unique_ptr<mlir::Pass>
+createInlineProducersPass(DecisionLog *log = nullptr, bool strict = false,
+                          InlineProfit profit = inlineProfit);
+std::unique_ptr<mlir::Pass> createPermuteResultsPass(DecisionLog *log = nullptr);
+std::unique_ptr<mlir::Pass> createFormRegionsPass(DecisionLog *log = nullptr);
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/fuse/Passes.h.inc"
+
+} // namespace tilewright

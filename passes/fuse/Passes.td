@@ -1,0 +1,63 @@
+//===- Passes.td - passes of the fuse phase ---------------------*- tablegen -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_PASSES_FUSE_PASSES
+#define TILEWRIGHT_PASSES_FUSE_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+class FusePass<string name> : Pass<name, "::mlir::ModuleOp"> {
+  list<Option> common = [Option<"remarks", "remarks", "bool", "false",
+                                "Emit every decision as an MLIR remark">];
+  let options = common;
+  let dependentDialects = ["::tilewright::tw::TwDialect"];
+}
+
+def Decompose : FusePass<"tw-decompose"> {
+  let summary = "Replace named operations by the primitives that they mean";
+  let constructor = "::tilewright::createDecomposePass()";
+}
+
+def FormRegions : FusePass<"tw-form-regions"> {
+  let summary = "Group primitives into tw.fused regions, one per kernel";
+  let description = [{
+    A region is one of: maps over one domain that read each other at their own
+    coordinates; a reduction and maps over its result; rows (attribute `rows`,
+    the number of leading axes that count them): reductions over the same inner
+    axes and the maps between them; a single scan or scatter. A primitive that
+    joins nothing becomes a region alone.
+  }];
+  let constructor = "::tilewright::createFormRegionsPass()";
+}
+
+def InlineProducers : FusePass<"tw-inline-producers"> {
+  let summary = "Compute a map's elements where they are read";
+  let description = [{
+    Substitutes the body of a `tw.map` for loads of its results: views and other
+    movement become addressing. A cost function decides; the legality of
+    contractions (plain coordinates only) is in the code. With `strict`, f16 and
+    bf16 values are rounded as before even where producer and consumer meet.
+  }];
+  let options = common # [Option<"strict", "strict", "bool", "false",
+                                 "Keep every rounding to a small float">];
+  let constructor = "::tilewright::createInlineProducersPass()";
+}
+
+def PermuteResults : FusePass<"tw-permute-results"> {
+  let summary = "Let a reduction yield the axis order that its only user reads";
+  let constructor = "::tilewright::createPermuteResultsPass()";
+}
+
+def SinkReshapes : FusePass<"tw-sink-reshapes"> {
+  let summary = "Move maps before the reshapes that they read";
+  let description = [{
+    A map over merged axes, or over axes of size one more or less, moves to the
+    axes of the reshape's source, so that it can be an epilogue there.
+  }];
+  let constructor = "::tilewright::createSinkReshapesPass()";
+}
+
+#endif // TILEWRIGHT_PASSES_FUSE_PASSES

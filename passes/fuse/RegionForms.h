@@ -1,0 +1,35 @@
+//===- RegionForms.h - which primitives can be one kernel -------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "passes/ReasonCodes.h"
+#include "mlir/IR/Operation.h"
+#include <optional>
+
+namespace tilewright {
+
+/// The forms that code generation takes.
+enum class RegionForm {
+  Maps,      // maps over one domain, reading each other at their own coordinates
+  Reduction, // one reduction, then maps over its result's dims
+  Rows,      // reductions over the same inner axes, and maps over rows or elements
+  Single     // anything alone
+};
+
+/// What a set of primitives is, or why they cannot be a region.
+struct RegionShape {
+  RegionForm form = RegionForm::Single;
+  unsigned rows = 0;              // Rows: how many leading axes count the rows
+  const Reason *reason = nullptr; // set if there is no form
+
+  explicit operator bool() const { return reason == nullptr; }
+};
+
+/// \returns the form of `members`, which are primitives of one block.
+RegionShape shapeOf(llvm::ArrayRef<mlir::Operation *> members);
+
+} // namespace tilewright
