@@ -32,7 +32,9 @@ using Dims = llvm::SmallVector<DimExpr>;
 /// What the importer knows of an ONNX value.
 struct ImportedValue {
   mlir::Value tensor;           // null: an optional input that is left out
-  std::optional<Dims> elements; // rank 0 or 1 integer tensors: known elements
+  /// The elements of a rank 0 or 1 integer tensor, where something is known of
+  /// them; null for an element that is not known.
+  std::optional<Dims> elements;
 };
 
 class GraphImport;
@@ -65,8 +67,10 @@ public:
   Dims dims(size_t i);
   size_t rank(size_t i);
   mlir::Type element(size_t i);
-  /// Known elements of an integer input (rank 0 or 1), if they are known.
+  /// The elements of an integer input (rank 0 or 1), if all are known.
   std::optional<Dims> elements(size_t i);
+  /// As above, with null for elements that are not known.
+  std::optional<Dims> partialElements(size_t i);
   /// As above, and all are constants.
   std::optional<llvm::SmallVector<int64_t>> constantElements(size_t i);
   /// The elements of an integer input of known length; where they are not
@@ -96,6 +100,12 @@ public:
   DimExpr constant(int64_t value);
   /// A symbol that no other size has, for a size known only at run time.
   DimExpr freshSymbol();
+  /// Fresh symbols for the elements of a vector or scalar of integers (known
+  /// length) that is computed at run time; each at least `minimum`, which the
+  /// runtime checks.
+  Result<Dims> readSizes(mlir::Value tensor, int64_t minimum = 0);
+  /// Checks at run time that a size expression is zero.
+  void requireZero(DimExpr value);
   /// numpy's broadcasting of the dims of all `operands`; ShapeMismatch if they
   /// do not fit. Two different symbolic dims broadcast to the one that is not 1
   /// at run time; both being equal is checked where neither can be 1.

@@ -1,0 +1,193 @@
+//===- Shape.cpp - operators that read sizes and change shapes ------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/ops/Families.h"
+#include "frontend/ops/Sizes.h"
+
+using namespace mlir;
+
+namespace tilewright::frontend {
+
+static Status importIdentity(NodeImport &node) {
+  node.setOutput(0, node.input(0), node.partialElements(0));
+  return Status::ok();
+}
+
+/// Dropout does nothing in inference; its mask is all true (all ones, before
+/// the mask became boolean).
+static Status importDropout(NodeImport &node) {
+  if (std::optional<SmallVector<int64_t>> training = node.constantElements(2);
+      training && training->size() == 1 && training->front() != 0) {
+    return node.unsupported("training mode is not supported");
+  }
+  node.setOutput(0, node.input(0));
+  if (node.wantsOutput(1)) {
+    Type element = node.version() >= 10 ? node.builder().getI1Type() : node.element(0);
+    node.setOutput(1, tw::buildMap(node.builder(), node.loc(), node.dims(0), element,
+                                   [&](tw::BodyBuilder &body, ValueRange) -> Value {
+                                     return element.isInteger(1)
+                                                ? body.boolean(true)
+                                                : body.constant(element, 1.0);
+                                   }));
+  }
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes as tensors
+//===----------------------------------------------------------------------===//
+
+static Status importShape(NodeImport &node) {
+  Dims dims = node.dims(0);
+  auto rank = static_cast<int64_t>(dims.size());
+  auto bound = [&](StringRef name, int64_t otherwise) {
+    int64_t position = node.intAttribute(name, otherwise);
+    return std::clamp<int64_t>(position < 0 ? position + rank : position, 0, rank);
+  };
+  int64_t start = bound("start", 0), end = std::max(start, bound("end", rank));
+  Dims wanted(dims.begin() + start, dims.begin() + end);
+  node.setOutput(0, buildSizes(node, wanted), wanted);
+  return Status::ok();
+}
+
+static Status importSize(NodeImport &node) {
+  DimExpr count = tw::productOf(node.context(), node.dims(0));
+  node.setOutput(0, buildSizes(node, count, /*scalar=*/true), Dims{count});
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Other shapes for the same elements
+//===----------------------------------------------------------------------===//
+
+static void setReshaped(NodeImport &node, ArrayRef<DimExpr> dims) {
+  node.setOutput(0, tw::buildReshape(node.builder(), node.loc(), node.input(0), dims));
+}
+
+static Status importReshape(NodeImport &node) {
+  std::optional<Dims> target;
+  if (node.version() < 5) {
+    target = Dims();
+    for (int64_t size : node.intsAttribute("shape")) {
+      target->push_back(node.constant(size));
+    }
+  } else {
+    Result<Dims> sizes = reshapeTarget(node, node.intAttribute("allowzero", 0) != 0);
+    if (!sizes) {
+      return sizes.status();
+    }
+    target = *sizes;
+  }
+  Result<Dims> dims = resolveReshape(node, *target, node.intAttribute("allowzero", 0) != 0);
+  if (!dims) {
+    return dims.status();
+  }
+  setReshaped(node, *dims);
+  return Status::ok();
+}
+
+static Status importFlatten(NodeImport &node) {
+  Dims dims = node.dims(0);
+  auto rank = static_cast<int64_t>(dims.size());
+  int64_t axis = node.intAttribute("axis", 1);
+  if (axis < -rank || axis > rank) {
+    return node.error(ErrorCode::AttributeInvalid, "axis " + Twine(axis) +
+                                                       " is outside a tensor of rank " +
+                                                       Twine(rank));
+  }
+  axis += axis < 0 ? rank : 0;
+  ArrayRef<DimExpr> all(dims);
+  setReshaped(node, {tw::productOf(node.context(), all.take_front(axis)),
+                     tw::productOf(node.context(), all.drop_front(axis))});
+  return Status::ok();
+}
+
+static Status importSqueeze(NodeImport &node) {
+  Dims dims = node.dims(0);
+  Result<std::optional<SmallVector<int64_t>>> axes =
+      axesOf(node, /*input=*/node.version() < 13 ? 0 : 1, dims.size());
+  if (!axes) {
+    return axes.status();
+  }
+  Dims kept;
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    bool isListed = *axes && llvm::is_contained(**axes, static_cast<int64_t>(i));
+    if (isListed && dim.getConstant() && !dim.isConstant(1)) {
+      return node.error(ErrorCode::ShapeMismatch, "axis " + Twine(i) + " of size " +
+                                                      dim.toString() + " cannot be squeezed");
+    }
+    if (isListed) {
+      node.requireZero(dim - 1);
+      continue;
+    }
+    if (!*axes && dim.isConstant(1)) {
+      continue;
+    }
+    if (!*axes) {
+      // The rank is fixed here: a size that turns out to be one is refused.
+      node.requireZero(DimExpr::select(dim - 1, node.constant(0), node.constant(1)));
+    }
+    kept.push_back(dim);
+  }
+  setReshaped(node, kept);
+  return Status::ok();
+}
+
+static Status importUnsqueeze(NodeImport &node) {
+  Dims dims = node.dims(0);
+  size_t input = node.version() < 13 ? 0 : 1;
+  std::optional<SmallVector<int64_t>> listed =
+      input == 0 ? std::optional(node.intsAttribute("axes")) : node.constantElements(input);
+  if (!listed) {
+    return node.error(ErrorCode::UnsupportedShape, "the axes must be constant");
+  }
+  auto rank = static_cast<int64_t>(dims.size() + listed->size());
+  Result<std::optional<SmallVector<int64_t>>> axes = axesOf(node, input, rank);
+  if (!axes) {
+    return axes.status();
+  }
+  Dims result;
+  auto *next = dims.begin();
+  for (int64_t i = 0; i < rank; ++i) {
+    result.push_back(llvm::is_contained(**axes, i) ? node.constant(1) : *next++);
+  }
+  setReshaped(node, result);
+  return Status::ok();
+}
+
+static Status importExpand(NodeImport &node) {
+  Result<Dims> target = node.elementsOrRead(1);
+  if (!target) {
+    return target.status();
+  }
+  TW_RETURN_IF_ERROR(checkSizes(node, *target));
+  Result<Dims> dims = node.broadcastDims({node.dims(0), *target});
+  if (!dims) {
+    return dims.status();
+  }
+  Value source = node.input(0);
+  if (*dims == node.dims(0)) {
+    node.setOutput(0, source);
+    return Status::ok();
+  }
+  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), *dims, node.element(0),
+                                 [&](tw::BodyBuilder &body, ValueRange coordinates) {
+                                   return body.loadBroadcast(source, coordinates);
+                                 }));
+  return Status::ok();
+}
+
+static constexpr OperatorEntry entries[] = {
+    {"", "Dropout", 1, importDropout},     {"", "Expand", 8, importExpand},
+    {"", "Flatten", 1, importFlatten},     {"", "Identity", 1, importIdentity},
+    {"", "Reshape", 1, importReshape},     {"", "Shape", 1, importShape},
+    {"", "Size", 1, importSize},           {"", "Squeeze", 1, importSqueeze},
+    {"", "Unsqueeze", 1, importUnsqueeze},
+};
+
+OperatorFamily shapeOperators() { return entries; }
+
+} // namespace tilewright::frontend
