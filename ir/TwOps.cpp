@@ -80,13 +80,14 @@ static void printCoordinates(OpAsmPrinter &printer, ValueRange coordinates) {
   printer << ")";
 }
 
-/// `attr-dict { body } : type, …`
+/// `attributes {…} { body } : type, …`; without the word, a body would be taken
+/// for attributes.
 static ParseResult parseRest(OpAsmParser &parser, OperationState &result,
                              ArrayRef<OpAsmParser::Argument> arguments) {
   SmallVector<Type> types;
   Region *body = result.addRegion();
-  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseRegion(*body, arguments) ||
-      parser.parseColonTypeList(types)) {
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*body, arguments) || parser.parseColonTypeList(types)) {
     return failure();
   }
   result.addTypes(types);
@@ -94,7 +95,7 @@ static ParseResult parseRest(OpAsmParser &parser, OperationState &result,
 }
 
 static void printRest(OpAsmPrinter &printer, Operation *op, ArrayRef<StringRef> elided) {
-  printer.printOptionalAttrDict(op->getAttrs(), elided);
+  printer.printOptionalAttrDictWithKeyword(op->getAttrs(), elided);
   printer << " ";
   printer.printRegion(op->getRegion(0), /*printEntryBlockArgs=*/false);
   printer << " : ";
