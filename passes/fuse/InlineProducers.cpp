@@ -84,12 +84,15 @@ private:
       return false;
     }
     if (const Reason *reason = reasonAgainst(load, producer)) {
-      decisions.refused(*reason, producer.getLoc(), nameOf(producer));
+      if (refused.insert(producer).second) {
+        decisions.refused(*reason, producer.getLoc(), nameOf(producer));
+      }
       settled.insert(load);
       return false;
     }
     decisions.did(reasons::producerInlined, producer.getLoc(), nameOf(producer),
                   bytesSaved(producer));
+    consumer->setLoc(mergeLocations(consumer->getContext(), {producer.getLoc(), consumer->getLoc()}));
     inlineProducer(load, producer, strict);
     // What is dead no longer counts as a reader of what it read.
     if (producer.use_empty()) {
@@ -124,7 +127,9 @@ private:
     }
     if (isContraction(consumer) || !isa<MapOp>(consumer) ||
         !readThroughReshape(load, /*allowDivision=*/true)) {
-      decisions.refused(reasons::divisionInCoordinates, reshape.getLoc(), nameOf(copy));
+      if (refused.insert(copy).second) {
+        decisions.refused(reasons::divisionInCoordinates, copy.getLoc(), nameOf(copy));
+      }
       return false;
     }
     return true;
@@ -146,7 +151,8 @@ private:
   const InlineProfit &profit;
   bool strict;
   Decisions &decisions;
-  llvm::DenseSet<Operation *> settled;
+  llvm::DenseSet<Operation *> settled; // loads that stay
+  llvm::DenseSet<Operation *> refused; // producers that stay, reported
 };
 
 class InlineProducers : public impl::InlineProducersBase<InlineProducers> {

@@ -21,6 +21,7 @@ std::unique_ptr<mlir::Pass>
 createInlineProducersPass(DecisionLog *log = nullptr, bool strict = false,
                           InlineProfit profit = inlineProfit);
 std::unique_ptr<mlir::Pass> createPermuteResultsPass(DecisionLog *log = nullptr);
+std::unique_ptr<mlir::Pass> createIsolateRegionsPass();
 std::unique_ptr<mlir::Pass> createFormRegionsPass(DecisionLog *log = nullptr);
 
 #define GEN_PASS_DECL

@@ -46,6 +46,12 @@ def InlineProducers : FusePass<"tw-inline-producers"> {
   let constructor = "::tilewright::createInlineProducersPass()";
 }
 
+def IsolateRegions : Pass<"tw-isolate-regions", "::mlir::ModuleOp"> {
+  let summary = "Make every primitive a tw.fused region alone, for reference compiles";
+  let constructor = "::tilewright::createIsolateRegionsPass()";
+  let dependentDialects = ["::tilewright::tw::TwDialect"];
+}
+
 def PermuteResults : FusePass<"tw-permute-results"> {
   let summary = "Let a reduction yield the axis order that its only user reads";
   let constructor = "::tilewright::createPermuteResultsPass()";

@@ -100,6 +100,8 @@ static void removeCopies(Block &block) {
     if (map->getNumResults() == 1 && load && readsAtOwnCoordinates(load) &&
         load.getSource().getType() == map.getResult(0).getType() &&
         isa_and_nonnull<MapOp, ReduceOp>(load.getSource().getDefiningOp())) {
+      Operation *source = load.getSource().getDefiningOp();
+      source->setLoc(mergeLocations(map.getContext(), {source->getLoc(), map.getLoc()}));
       map.getResult(0).replaceAllUsesWith(load.getSource());
       map.erase();
     }
