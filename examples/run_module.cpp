@@ -67,8 +67,7 @@ static bool parse(int argc, char **argv, Options &options) {
 
 /// An input of the declared type; open sizes are taken from the options.
 static Result<Tensor> makeInput(const Parameter &parameter,
-                                const Options &options,
-                                std::mt19937 &random) {
+                                const Options &options, std::mt19937 &random) {
   std::vector<int64_t> shape;
   for (const std::string &dim : parameter.dims) {
     char *end = nullptr;

@@ -59,21 +59,43 @@ template <typename Visit> static void forEachGroup(Visit visit) {
   }
 }
 
+/// \returns the bytes of files that the group keeps in memory. They count as
+/// used, and give way to whoever needs memory.
+static int64_t cachedFiles(const std::string &folder) {
+  std::FILE *file = std::fopen((folder + "/memory.stat").c_str(), "re");
+  if (!file) {
+    return 0;
+  }
+  char line[128];
+  long long sum = 0;
+  while (std::fgets(line, sizeof line, file)) {
+    long long bytes = 0;
+    if (std::sscanf(line, "active_file %lld", &bytes) == 1 ||
+        std::sscanf(line, "inactive_file %lld", &bytes) == 1) {
+      sum += bytes;
+    }
+  }
+  std::fclose(file);
+  return sum;
+}
+
 int64_t tilewright::controlGroupMemoryLeft() {
   int64_t left = INT64_MAX;
-  auto limitBy = [&](const std::string &limitFile, const std::string &usedFile) {
+  auto limitBy = [&](const std::string &folder, const char *limitFile,
+                     const char *usedFile) {
     long long limit = 0;
     long long used = 0;
-    if (std::sscanf(firstLine(limitFile).c_str(), "%lld", &limit) == 1 &&
-        std::sscanf(firstLine(usedFile).c_str(), "%lld", &used) == 1) {
-      left = std::min<int64_t>(left, std::max<long long>(limit - used, 0));
+    if (std::sscanf(firstLine(folder + limitFile).c_str(), "%lld", &limit) ==
+            1 &&
+        std::sscanf(firstLine(folder + usedFile).c_str(), "%lld", &used) == 1) {
+      int64_t free = limit - used + cachedFiles(folder);
+      left = std::min(left, std::max<int64_t>(free, 0));
     }
   };
   forEachGroup([&](const std::string &folder) {
-    limitBy(folder + "/memory.max", folder + "/memory.current");
+    limitBy(folder, "/memory.max", "/memory.current");
   });
-  limitBy(root + "/memory/memory.limit_in_bytes",
-          root + "/memory/memory.usage_in_bytes");
+  limitBy(root + "/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes");
   return left;
 }
 

@@ -18,10 +18,10 @@ namespace tilewright {
 
 /// What every call of a kernel in one launch gets.
 struct KernelArgs {
-  void *const *buffers;  ///< inputs, then outputs
-  const int64_t *sizes;  ///< in the launch command's order
-  void *workspace;       ///< this worker's scratch memory, 64-byte aligned
-  int32_t *status;       ///< set to a KernelStatus when something is wrong
+  void *const *buffers; ///< inputs, then outputs
+  const int64_t *sizes; ///< in the launch command's order
+  void *workspace;      ///< this worker's scratch memory, 64-byte aligned
+  int32_t *status;      ///< set to a KernelStatus when something is wrong
 };
 
 static_assert(sizeof(KernelArgs) == 32 && offsetof(KernelArgs, status) == 24,

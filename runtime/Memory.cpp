@@ -8,6 +8,7 @@
 
 #include "runtime/ControlGroup.h"
 
+#include <algorithm>
 #include <cstdio>
 
 using namespace tilewright;
@@ -38,8 +39,8 @@ int64_t tilewright::availableMemory() {
 
 Result<Block> Block::allocate(int64_t bytes) {
   int64_t rounded = alignUp(bytes);
-  bool fits = rounded >= 0 &&
-              (rounded < checkedFrom || rounded <= availableMemory());
+  bool fits =
+      rounded >= 0 && (rounded < checkedFrom || rounded <= availableMemory());
   Block block;
   if (fits) {
     rounded = std::max(rounded, memoryAlignment);

@@ -56,9 +56,9 @@ Tensor::~Tensor() { std::free(memory); }
 
 Result<Tensor> Tensor::create(DType dtype, std::vector<int64_t> shape) {
   if (sizeOf(dtype) == 0) {
-    return Status(ErrorCode::OptionInvalid,
-                  std::string("a tensor of type ") + nameOf(dtype) +
-                      " has no fixed size");
+    return Status(ErrorCode::OptionInvalid, std::string("a tensor of type ") +
+                                                nameOf(dtype) +
+                                                " has no fixed size");
   }
   ShapeRef dims(shape);
   if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < 0; })) {

@@ -69,7 +69,7 @@ private:
   // Low half: workers inside the job, and the bit `open`. High half: the
   // number of the job.
   alignas(64) std::atomic<uint64_t> gate{0};
-  std::atomic<uint32_t> finished{0}; // futex word of the caller
+  std::atomic<uint32_t> finished{0};            // futex word of the caller
   alignas(64) std::atomic<uint32_t> wakeups{0}; // futex word of the workers
   std::atomic<uint32_t> sleepers{0};
   std::atomic<bool> stopping{false};

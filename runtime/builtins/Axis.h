@@ -29,8 +29,8 @@ struct AxisView {
     bool empty = shape.elements() == 0;
     out.size = shape[index];
     out.outer = ShapeRef(shape.begin(), index).elements();
-    out.inner = ShapeRef(shape.begin() + index + 1,
-                         shape.rank() - index - 1).elements();
+    out.inner = ShapeRef(shape.begin() + index + 1, shape.rank() - index - 1)
+                    .elements();
     if (empty && (out.outer < 0 || out.inner < 0)) {
       out.outer = 0;
       out.inner = 0;

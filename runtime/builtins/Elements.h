@@ -89,8 +89,8 @@ template <> inline Half elementFromDouble<Half>(double value) {
   exponent = exponent < -13 ? -13 : exponent; // below: subnormal
   // 1024 … 2048 units of the last place, fewer in subnormals. Adding them to
   // the exponent field carries where rounding carries.
-  int units = static_cast<int>(
-      std::nearbyint(std::ldexp(magnitude, 11 - exponent)));
+  int units =
+      static_cast<int>(std::nearbyint(std::ldexp(magnitude, 11 - exponent)));
   return {uint16_t(sign + ((exponent + 13) << 10) + units)};
 }
 

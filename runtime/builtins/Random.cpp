@@ -54,7 +54,8 @@ private:
 } // namespace
 
 /// Fills output 0, of a float type, with `sample(i)`.
-template <typename Sample> static Status fill(BuiltinCall &call, Sample sample) {
+template <typename Sample>
+static Status fill(BuiltinCall &call, Sample sample) {
   TW_RETURN_IF_ERROR(call.allocate({}));
   const TensorView *out = call.output(0);
   if (!out) {
@@ -73,9 +74,8 @@ Status builtins::randomNormal(BuiltinCall &call) {
   Generator generator(call);
   double mean = call.floats()[0];
   double deviation = call.floats()[1];
-  return fill(call, [&](uint64_t i) {
-    return mean + deviation * generator.normal(i);
-  });
+  return fill(
+      call, [&](uint64_t i) { return mean + deviation * generator.normal(i); });
 }
 
 Status builtins::randomUniform(BuiltinCall &call) {

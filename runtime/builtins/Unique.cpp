@@ -17,8 +17,8 @@ namespace {
 
 /// Which slice belongs to which group of equal slices.
 struct Groups {
-  std::vector<int64_t> first;  ///< per group: its first slice
-  std::vector<int64_t> counts; ///< per group
+  std::vector<int64_t> first;   ///< per group: its first slice
+  std::vector<int64_t> counts;  ///< per group
   std::vector<int64_t> groupOf; ///< per slice
 };
 

@@ -12,7 +12,8 @@
 
 using namespace tilewright;
 
-static_assert(int(TW_C128) == int(DType::C128) && int(TW_BOOL) == int(DType::Bool) &&
+static_assert(int(TW_C128) == int(DType::C128) &&
+                  int(TW_BOOL) == int(DType::Bool) &&
                   int(TW_STRING) == int(DType::String),
               "tw_dtype and DType have drifted apart");
 
@@ -37,7 +38,8 @@ static int fail(const Status &status) {
 }
 
 static int failWithoutArgument() {
-  return fail(Status(ErrorCode::OptionInvalid, "an argument is a null pointer"));
+  return fail(
+      Status(ErrorCode::OptionInvalid, "an argument is a null pointer"));
 }
 
 static int failWithoutMemory() {
@@ -119,6 +121,9 @@ int tw_context_run(tw_context *context, const tw_tensor *inputs, size_t count,
   try {
     std::vector<TensorView> views;
     for (size_t i = 0; i < count; ++i) {
+      if (inputs[i].rank > 0 && !inputs[i].dims) {
+        return failWithoutArgument();
+      }
       views.emplace_back(static_cast<DType>(inputs[i].dtype),
                          ShapeRef(inputs[i].dims, inputs[i].rank),
                          inputs[i].data);

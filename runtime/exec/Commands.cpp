@@ -58,26 +58,25 @@ Status Executor::launch(const format::LaunchT &launch,
   }
   statuses.assign(pool.size() * statusStride, KernelOk);
   KernelFunction kernel = module.kernels[launch.kernel];
-  pool.forEach(tasks, launch.grain,
-               [&](int64_t begin, int64_t end, int worker) {
-                 KernelArgs args;
-                 args.buffers = buffers.data();
-                 args.sizes = sizes.data();
-                 args.workspace =
-                     scratch ? workspace.data() + worker * scratch : nullptr;
-                 args.status =
-                     &statuses[static_cast<size_t>(worker) * statusStride];
-                 kernel(&args, begin, end, worker);
-               });
+  pool.forEach(
+      tasks, launch.grain, [&](int64_t begin, int64_t end, int worker) {
+        KernelArgs args;
+        args.buffers = buffers.data();
+        args.sizes = sizes.data();
+        args.workspace =
+            scratch ? workspace.data() + worker * scratch : nullptr;
+        args.status = &statuses[static_cast<size_t>(worker) * statusStride];
+        kernel(&args, begin, end, worker);
+      });
   for (size_t worker = 0; worker < pool.size(); ++worker) {
     int32_t code = statuses[worker * statusStride];
     if (code != KernelOk) {
-      return Status(ErrorCode::DataInvalid,
-                    (code == KernelIndexOutOfRange
-                         ? std::string("an index is out of range")
-                         : "a value is invalid (code " + std::to_string(code) +
-                               ")") +
-                        " in " + describe(command));
+      return Status(
+          ErrorCode::DataInvalid,
+          (code == KernelIndexOutOfRange
+               ? std::string("an index is out of range")
+               : "a value is invalid (code " + std::to_string(code) + ")") +
+              " in " + describe(command));
     }
   }
   return Status::ok();
@@ -107,8 +106,9 @@ public:
 
   Status allocate(std::initializer_list<int64_t> sizes) override {
     if (sizes.size() < plan->defines.size()) {
-      return planError("builtin '" + plan->name + "' does not give so many "
-                                                  "sizes");
+      return planError("builtin '" + plan->name +
+                       "' does not give so many "
+                       "sizes");
     }
     for (size_t i = 0; i < plan->defines.size(); ++i) {
       executor.symbols[plan->defines[i]] = sizes.begin()[i];
@@ -140,8 +140,7 @@ Status Executor::builtin(const format::BuiltinT &builtin,
   TW_RETURN_IF_ERROR(call.begin());
   Status status = findBuiltin(builtin.name)->run(call);
   if (!status.isOk()) {
-    return Status(status.code(),
-                  status.message() + " in " + describe(command));
+    return Status(status.code(), status.message() + " in " + describe(command));
   }
   return status;
 }

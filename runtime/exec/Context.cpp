@@ -39,9 +39,9 @@ Context::create(std::shared_ptr<const Module> module,
     return Status(ErrorCode::OptionInvalid, "a context needs a module");
   }
   if (options.threads > mostThreads) {
-    return Status(ErrorCode::OptionInvalid,
-                  "a context has at most " + std::to_string(mostThreads) +
-                      " threads");
+    return Status(ErrorCode::OptionInvalid, "a context has at most " +
+                                                std::to_string(mostThreads) +
+                                                " threads");
   }
   try {
     auto impl = std::make_unique<Impl>(std::move(module), options.threads);
@@ -76,11 +76,11 @@ Result<std::vector<Tensor>> Context::run(
       ++index;
     }
     if (index == parameters.size() || given[index]) {
-      return Status(ErrorCode::InputName,
-                    (index == parameters.size() ? "there is no input '"
-                                                : "there are two values for '") +
-                        std::string(input.first) + "'; the inputs are " +
-                        names);
+      return Status(ErrorCode::InputName, (index == parameters.size()
+                                               ? "there is no input '"
+                                               : "there are two values for '") +
+                                              std::string(input.first) +
+                                              "'; the inputs are " + names);
     }
     given[index] = true;
     ordered[index] = input.second;

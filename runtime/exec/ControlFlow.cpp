@@ -74,7 +74,8 @@ Status Executor::startLoop(const format::LoopT &loop, LoopState &state,
     TW_RETURN_IF_ERROR(resolve(loop.trip_count, view));
     if (view.elements() != 1) {
       return Status(ErrorCode::DataInvalid,
-                    describe(loop.trip_count) + ", a trip count, has the shape " +
+                    describe(loop.trip_count) +
+                        ", a trip count, has the shape " +
                         view.shape.toString() + ", not one element");
     }
     trips = *view.as<int64_t>();

@@ -180,9 +180,9 @@ Status Executor::checkParameters(uint32_t index) {
   const format::FunctionT &function = *plan.functions[index];
   auto mismatch = [&](uint32_t value, uint32_t axis, uint32_t expr) {
     const format::ValueT &entry = *plan.values[value];
-    std::string subject = index == 0
-                              ? "input '" + module.inputs[entry.index].name + "'"
-                              : describe(value);
+    std::string subject =
+        index == 0 ? "input '" + module.inputs[entry.index].name + "'"
+                   : describe(value);
     std::string expected = expressionText(plan, expr);
     if (plan.expressions[expr].op() != format::ExprOp_Const) {
       expected += " = " + std::to_string(expressions[expr]);
@@ -335,9 +335,9 @@ void Executor::releaseOwned(uint32_t value) {
 
 void Executor::report(const format::CommandT &command, uint64_t begin,
                       uint64_t end) {
-  static constexpr const char *kinds[] = {"",          "launch",     "builtin",
-                                          "copy",      "read-sizes", "write-sizes",
-                                          "if",        "loop"};
+  static constexpr const char *kinds[] = {"",     "launch",     "builtin",
+                                          "copy", "read-sizes", "write-sizes",
+                                          "if",   "loop"};
   CommandEvent event;
   event.kind = kinds[command.body.type];
   if (const format::LaunchT *launch = command.body.AsLaunch()) {

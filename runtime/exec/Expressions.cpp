@@ -21,10 +21,9 @@ static void divideDown(int64_t a, int64_t b, int64_t &quotient,
   }
 }
 
-int64_t
-tilewright::evaluateExpression(const format::Expr &expr,
-                               const std::vector<int64_t> &expressions,
-                               const std::vector<int64_t> &symbols) {
+int64_t tilewright::evaluateExpression(const format::Expr &expr,
+                                       const std::vector<int64_t> &expressions,
+                                       const std::vector<int64_t> &symbols) {
   if (expr.op() == format::ExprOp_Const) {
     return expr.value();
   }

@@ -68,9 +68,10 @@ Status Executor::resolve(uint32_t value, TensorView &view) {
     if (bytesOf(static_cast<DType>(plan.values[root]->dtype), whole) != bytes) {
       return Status(ErrorCode::DataInvalid,
                     describe(value) + " would have the shape " +
-                        view.shape.toString() + ", which does not have the "
-                        "elements of " + describe(root) + " of shape " +
-                        whole.toString());
+                        view.shape.toString() +
+                        ", which does not have the "
+                        "elements of " +
+                        describe(root) + " of shape " + whole.toString());
     }
   }
   const format::ValueT &storage = *plan.values[root];
@@ -110,20 +111,19 @@ Status Executor::define(uint32_t value, TensorView &view) {
   if (plan.values[root]->storage == format::Storage_Owned &&
       !slots[root].block) {
     TW_RETURN_IF_ERROR(computeShape(root));
-    int64_t bytes =
-        bytesOf(static_cast<DType>(plan.values[root]->dtype), actualShape(root));
+    int64_t bytes = bytesOf(static_cast<DType>(plan.values[root]->dtype),
+                            actualShape(root));
     if (bytes < 0) {
-      return Status(ErrorCode::OutOfMemory,
-                    describe(root) + " would have the shape " +
-                        actualShape(root).toString() +
-                        ", more than memory holds");
+      return Status(ErrorCode::OutOfMemory, describe(root) +
+                                                " would have the shape " +
+                                                actualShape(root).toString() +
+                                                ", more than memory holds");
     }
     Result<Block> block = blocks.take(bytes);
     if (!block) {
-      return Status(block.status().code(),
-                    describe(root) + " of shape " +
-                        actualShape(root).toString() + ": " +
-                        block.status().message());
+      return Status(block.status().code(), describe(root) + " of shape " +
+                                               actualShape(root).toString() +
+                                               ": " + block.status().message());
     }
     slots[root].block = std::move(*block);
   }

@@ -38,12 +38,13 @@ struct FileHeader {
   uint64_t payloadOffset;    ///< where the payload begins, to the file's end
   uint64_t flatbufferOffset; ///< within the payload
   uint64_t flatbufferBytes;
-  uint64_t reserved[7];      ///< zero
-  uint64_t tableHash;        ///< XXH3 from the header's end to the payload
-  uint64_t headerHash;       ///< XXH3 of the header's bytes before this field
+  uint64_t reserved[7]; ///< zero
+  uint64_t tableHash;   ///< XXH3 from the header's end to the payload
+  uint64_t headerHash;  ///< XXH3 of the header's bytes before this field
 };
 
-static_assert(sizeof(FileHeader) == 128 && offsetof(FileHeader, headerHash) == 120,
+static_assert(sizeof(FileHeader) == 128 &&
+                  offsetof(FileHeader, headerHash) == 120,
               "the layout is part of the format");
 
 /// \returns XXH3, 64 bits, without a seed.

@@ -167,8 +167,7 @@ static Status load(LoadedModule &module, const OpenOptions &options) {
   TW_RETURN_IF_ERROR(readSignature(root.outputs(), module.outputs));
   TW_RETURN_IF_ERROR(readConstants(module));
 
-  Result<const format::Variant *> variant =
-      choose(root, options, module.level);
+  Result<const format::Variant *> variant = choose(root, options, module.level);
   if (!variant) {
     return variant.status();
   }
@@ -177,9 +176,9 @@ static Status load(LoadedModule &module, const OpenOptions &options) {
     constantBytes.push_back(constant.bytes);
   }
   const format::Plan *plan = (*variant)->plan();
-  Result<VerifiedPlan> verified =
-      verifyPlan(std::unique_ptr<format::PlanT>(plan ? plan->UnPack() : nullptr),
-                 constantBytes);
+  Result<VerifiedPlan> verified = verifyPlan(
+      std::unique_ptr<format::PlanT>(plan ? plan->UnPack() : nullptr),
+      constantBytes);
   if (!verified) {
     return verified.status();
   }
@@ -198,8 +197,8 @@ loadFile(Result<ModuleFile> file, const OpenOptions &options) {
   return module;
 }
 
-Result<std::shared_ptr<const Module>>
-Module::open(const std::string &path, const OpenOptions &options) {
+Result<std::shared_ptr<const Module>> Module::open(const std::string &path,
+                                                   const OpenOptions &options) {
   try {
     auto loaded = loadFile(ModuleFile::open(path, options.threads), options);
     if (!loaded) {
@@ -208,7 +207,8 @@ Module::open(const std::string &path, const OpenOptions &options) {
     }
     return std::shared_ptr<const Module>(new Module(std::move(*loaded)));
   } catch (const std::bad_alloc &) {
-    return Status(ErrorCode::OutOfMemory, "the module does not fit into memory");
+    return Status(ErrorCode::OutOfMemory,
+                  "the module does not fit into memory");
   }
 }
 
@@ -222,6 +222,7 @@ Module::fromBytes(const void *data, size_t size, const OpenOptions &options) {
     }
     return std::shared_ptr<const Module>(new Module(std::move(*loaded)));
   } catch (const std::bad_alloc &) {
-    return Status(ErrorCode::OutOfMemory, "the module does not fit into memory");
+    return Status(ErrorCode::OutOfMemory,
+                  "the module does not fit into memory");
   }
 }

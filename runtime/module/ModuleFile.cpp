@@ -117,12 +117,11 @@ Status ModuleFile::verify(unsigned threads) {
     return damaged("it does not begin as a module does");
   }
   if (header.version != moduleFormatVersion) {
-    return Status(ErrorCode::ModuleVersion,
-                  "the module has format version " +
-                      std::to_string(header.version) +
-                      ", and this runtime reads version " +
-                      std::to_string(moduleFormatVersion) +
-                      "; compile the model again");
+    return Status(
+        ErrorCode::ModuleVersion,
+        "the module has format version " + std::to_string(header.version) +
+            ", and this runtime reads version " +
+            std::to_string(moduleFormatVersion) + "; compile the model again");
   }
   if (header.headerBytes != sizeof(FileHeader) ||
       header.headerHash != checksum(data, offsetof(FileHeader, headerHash))) {
@@ -140,8 +139,8 @@ Status ModuleFile::verify(unsigned threads) {
       header.chunks != (bytes - payload + checksumChunk - 1) / checksumChunk) {
     return damaged("its header contradicts itself");
   }
-  if (header.tableHash != checksum(data + sizeof(FileHeader),
-                                   payload - sizeof(FileHeader))) {
+  if (header.tableHash !=
+      checksum(data + sizeof(FileHeader), payload - sizeof(FileHeader))) {
     return damaged("its table of checksums has changed");
   }
   uint64_t payloadBytes = bytes - payload;
@@ -196,10 +195,10 @@ Status ModuleFile::verifyChecksums(unsigned threads) const {
     pool.forEach(static_cast<int64_t>(header.chunks), 1, verifyChunks);
   }
   if (firstBad != UINT64_MAX) {
-    return damaged("its bytes from " +
-                   std::to_string(header.payloadOffset +
-                                  firstBad * checksumChunk) +
-                   " on do not match their checksum");
+    return damaged(
+        "its bytes from " +
+        std::to_string(header.payloadOffset + firstBad * checksumChunk) +
+        " on do not match their checksum");
   }
   return Status::ok();
 }

@@ -27,8 +27,8 @@ public:
   /// Appends `bytes` at the next aligned offset and returns that offset.
   uint64_t append(std::string_view bytes) {
     static constexpr char zeros[segmentAlignment] = {};
-    uint64_t padding = (segmentAlignment - total % segmentAlignment) %
-                       segmentAlignment;
+    uint64_t padding =
+        (segmentAlignment - total % segmentAlignment) % segmentAlignment;
     add(std::string_view(zeros, padding));
     uint64_t offset = total;
     add(bytes);
@@ -49,8 +49,8 @@ public:
           piece.remove_prefix(checksumChunk);
           continue;
         }
-        size_t take = std::min<size_t>(checksumChunk - buffer.size(),
-                                       piece.size());
+        size_t take =
+            std::min<size_t>(checksumChunk - buffer.size(), piece.size());
         buffer.append(piece.data(), take);
         piece.remove_prefix(take);
         if (buffer.size() == checksumChunk) {
@@ -101,9 +101,9 @@ static Status assemble(const ModuleContents &contents, Assembled &out) {
   }
   module.format_version = moduleFormatVersion;
   for (size_t i = 0; i < module.variants.size(); ++i) {
-    module.variants[i]->code =
-        contents.code[i].empty() ? nullptr
-                                 : makeSegment(out.payload, contents.code[i]);
+    module.variants[i]->code = contents.code[i].empty()
+                                   ? nullptr
+                                   : makeSegment(out.payload, contents.code[i]);
   }
   for (size_t i = 0; i < module.constants.size(); ++i) {
     module.constants[i]->data = makeSegment(out.payload, contents.constants[i]);
@@ -132,8 +132,8 @@ static Status assemble(const ModuleContents &contents, Assembled &out) {
   out.front.assign(header.payloadOffset, '\0');
   std::memcpy(&out.front[sizeof header], table.data(),
               table.size() * sizeof(uint64_t));
-  header.tableHash = checksum(&out.front[sizeof header],
-                              out.front.size() - sizeof header);
+  header.tableHash =
+      checksum(&out.front[sizeof header], out.front.size() - sizeof header);
   header.headerHash = checksum(&header, offsetof(FileHeader, headerHash));
   std::memcpy(&out.front[0], &header, sizeof header);
   return Status::ok();
@@ -156,7 +156,8 @@ tilewright::moduleToBytes(const ModuleContents &contents) {
     }
     return bytes;
   } catch (const std::bad_alloc &) {
-    return Status(ErrorCode::OutOfMemory, "the module does not fit into memory");
+    return Status(ErrorCode::OutOfMemory,
+                  "the module does not fit into memory");
   }
 }
 
@@ -219,6 +220,7 @@ Status tilewright::writeModule(const ModuleContents &contents,
     }
     return failure;
   } catch (const std::bad_alloc &) {
-    return Status(ErrorCode::OutOfMemory, "the module does not fit into memory");
+    return Status(ErrorCode::OutOfMemory,
+                  "the module does not fit into memory");
   }
 }

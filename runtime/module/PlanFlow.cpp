@@ -216,9 +216,9 @@ private:
       if (expr.op() == format::ExprOp_Symbol) {
         known = knownSymbols[static_cast<size_t>(expr.value())];
       } else if (expr.op() != format::ExprOp_Const) {
-        known = knownExpressions[expr.a()] && knownExpressions[expr.b()] &&
-                (expr.op() != format::ExprOp_Select ||
-                 knownExpressions[expr.c()]);
+        known =
+            knownExpressions[expr.a()] && knownExpressions[expr.b()] &&
+            (expr.op() != format::ExprOp_Select || knownExpressions[expr.c()]);
       }
       if (!known) {
         return planError("expression " + std::to_string(index) +

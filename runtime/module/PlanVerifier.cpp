@@ -99,8 +99,7 @@ private:
   Status values() {
     for (const auto &entry : plan.values) {
       const format::ValueT &value = *entry;
-      if (value.tag > format::ValueTag_MAX ||
-          value.dtype > format::DType_MAX ||
+      if (value.tag > format::ValueTag_MAX || value.dtype > format::DType_MAX ||
           value.storage > format::Storage_MAX) {
         return planError("a value has an unknown type or storage");
       }
@@ -236,7 +235,8 @@ private:
     bool good = dtype(body.parameters[0]) == DType::I64 &&
                 dtype(body.parameters[1]) == DType::Bool &&
                 dtype(body.results[0]) == DType::Bool;
-    good = good && (loop.trip_count < 0 || dtype(loop.trip_count) == DType::I64);
+    good =
+        good && (loop.trip_count < 0 || dtype(loop.trip_count) == DType::I64);
     good = good && (loop.condition < 0 || dtype(loop.condition) == DType::Bool);
     for (size_t i = 0; good && i < carried; ++i) {
       good = sameKind(body.parameters[2 + i], loop.carried[i]) &&
@@ -255,8 +255,7 @@ private:
   /// Notes a call. Each function is called from one place, so that functions
   /// form a tree and nothing recurses.
   bool call(uint32_t index) {
-    return index != 0 && index < plan.functions.size() &&
-           ++callers[index] == 1;
+    return index != 0 && index < plan.functions.size() && ++callers[index] == 1;
   }
 
   Status nesting(uint32_t index, unsigned depth) {

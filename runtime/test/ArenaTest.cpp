@@ -1,4 +1,5 @@
-//===- ArenaTest.cpp -------------------------------------------------------- ===//
+//===- ArenaTest.cpp --------------------------------------------------------
+//===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -19,9 +20,8 @@ static void expectDisjoint(const std::vector<ArenaBuffer> &buffers,
     for (size_t j = 0; j < i; ++j) {
       bool together = buffers[i].first <= buffers[j].last &&
                       buffers[j].first <= buffers[i].last;
-      bool overlap =
-          layout.offsets[i] < layout.offsets[j] + buffers[j].bytes &&
-          layout.offsets[j] < layout.offsets[i] + buffers[i].bytes;
+      bool overlap = layout.offsets[i] < layout.offsets[j] + buffers[j].bytes &&
+                     layout.offsets[j] < layout.offsets[i] + buffers[i].bytes;
       EXPECT_FALSE(together && overlap) << i << " and " << j;
     }
   }
@@ -56,8 +56,8 @@ TEST(Arena, RandomLifetimes) {
     std::vector<ArenaBuffer> buffers;
     for (int i = 0; i < 60; ++i) {
       uint32_t first = random() % 40;
-      buffers.push_back({int64_t(random() % 5000), first,
-                         first + uint32_t(random() % 10)});
+      buffers.push_back(
+          {int64_t(random() % 5000), first, first + uint32_t(random() % 10)});
     }
     Result<ArenaLayout> layout = planArena(buffers);
     ASSERT_TRUE(layout);
@@ -68,10 +68,11 @@ TEST(Arena, RandomLifetimes) {
 TEST(Arena, RunawaySizes) {
   EXPECT_EQ(planArena({{INT64_MAX, 0, 0}}).status().code(),
             ErrorCode::OutOfMemory);
-  EXPECT_EQ(planArena({{INT64_MAX / 2, 0, 0}, {INT64_MAX / 2, 0, 0},
-                       {INT64_MAX / 2, 1, 1}})
-                .status()
-                .code(),
-            ErrorCode::OutOfMemory);
+  EXPECT_EQ(
+      planArena(
+          {{INT64_MAX / 2, 0, 0}, {INT64_MAX / 2, 0, 0}, {INT64_MAX / 2, 1, 1}})
+          .status()
+          .code(),
+      ErrorCode::OutOfMemory);
   EXPECT_EQ(planArena({{-1, 0, 0}}).status().code(), ErrorCode::Internal);
 }

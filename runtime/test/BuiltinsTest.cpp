@@ -1,4 +1,5 @@
-//===- BuiltinsTest.cpp ----------------------------------------------------- ===//
+//===- BuiltinsTest.cpp -----------------------------------------------------
+//===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -33,7 +34,8 @@ call(const std::string &name, const std::vector<const Tensor *> &inputs,
   Ids ids;
   for (size_t i = 0; i < inputs.size(); ++i) {
     Ids dims;
-    for (int64_t dim : inputs[i] ? inputs[i]->shape() : std::vector<int64_t>()) {
+    for (int64_t dim :
+         inputs[i] ? inputs[i]->shape() : std::vector<int64_t>()) {
       dims.push_back(b.size(dim));
     }
     ids.push_back(inputs[i]
@@ -110,10 +112,9 @@ TEST(Builtins, Compress) {
   Tensor flat = tensor<uint8_t>(D::Bool, {5}, {1, 0, 0, 1, 1});
   y = call("compress", {&x, &flat}, {{D::F32, {-1}}});
   EXPECT_EQ(elements<float>((*y)[0]), (Floats{1, 4, 5}));
-  EXPECT_EQ(call("compress", {&x, &some}, {{D::F32, {2, -1}}}, {2})
-                .status()
-                .code(),
-            ErrorCode::DataInvalid);
+  EXPECT_EQ(
+      call("compress", {&x, &some}, {{D::F32, {2, -1}}}, {2}).status().code(),
+      ErrorCode::DataInvalid);
 }
 
 TEST(Builtins, Unique) {
@@ -150,8 +151,7 @@ TEST(Builtins, TopK) {
   EXPECT_EQ(elements<int64_t>((*y)[1]), (Ints{1, 2, 0, 2}));
   EXPECT_TRUE(std::isnan((*y)[0].as<float>()[2]));
   // The same with sizes that the plan knows.
-  y = call("topk", {&x, &two}, {{D::F32, {2, 2}}, {D::I64, {2, 2}}},
-           {1, 0, 1});
+  y = call("topk", {&x, &two}, {{D::F32, {2, 2}}, {D::I64, {2, 2}}}, {1, 0, 1});
   ASSERT_TRUE(y) << y.status().toString();
   EXPECT_EQ(elements<int64_t>((*y)[1]), (Ints{0, 3, 3, 1}));
   EXPECT_EQ(elements<float>((*y)[0]), (Floats{1, 2, -1, 0}));
@@ -170,9 +170,8 @@ TEST(Builtins, TopK) {
 
 TEST(Builtins, NonMaxSuppression) {
   Tensor boxes = tensor<float>(
-      D::F32, {1, 6, 4},
-      {0, 0,    1, 1,    0, 0.1f, 1, 1.1f, 0, -0.1f, 1, 0.9f,
-       0, 10,   1, 11,   0, 10.1f, 1, 11.1f, 0, 100, 1, 101});
+      D::F32, {1, 6, 4}, {0, 0,  1, 1,  0, 0.1f,  1, 1.1f,  0, -0.1f, 1, 0.9f,
+                          0, 10, 1, 11, 0, 10.1f, 1, 11.1f, 0, 100,   1, 101});
   Tensor scores =
       tensor<float>(D::F32, {1, 1, 6}, {0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f});
   Tensor most = tensor<int64_t>(D::I64, {1}, {3});

@@ -1,4 +1,5 @@
-//===- ConcurrencyTest.cpp -------------------------------------------------- ===//
+//===- ConcurrencyTest.cpp --------------------------------------------------
+//===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -41,7 +42,8 @@ TEST(Concurrency, ContextsShareAModule) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
-      auto context = std::move(*Context::create(*module, {unsigned(1 + t % 3)}));
+      auto context =
+          std::move(*Context::create(*module, {unsigned(1 + t % 3)}));
       for (int run = 0; run < 300; ++run) {
         int64_t size = 1 + (run * 37 + t * 11) % 200;
         float start = static_cast<float>(t * 1000 + run);

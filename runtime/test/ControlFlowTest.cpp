@@ -1,4 +1,5 @@
-//===- ControlFlowTest.cpp -------------------------------------------------- ===//
+//===- ControlFlowTest.cpp --------------------------------------------------
+//===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -68,10 +69,12 @@ TEST(If, TakesItsBranchAndBindsSizes) {
   ASSERT_TRUE(context);
   Tensor in = tensor<float>(D::F32, {4}, {0, 1, -0.0f, 2});
   for (int round = 0; round < 3; ++round) {
-    auto yes = context->run({tensor<uint8_t>(D::Bool, {}, {1}).view(), in.view()});
+    auto yes =
+        context->run({tensor<uint8_t>(D::Bool, {}, {1}).view(), in.view()});
     ASSERT_TRUE(yes) << yes.status().toString();
     EXPECT_EQ(elements<int64_t>((*yes)[0]), (std::vector<int64_t>{1, 3}));
-    auto no = context->run({tensor<uint8_t>(D::Bool, {}, {0}).view(), in.view()});
+    auto no =
+        context->run({tensor<uint8_t>(D::Bool, {}, {0}).view(), in.view()});
     ASSERT_TRUE(no);
     EXPECT_EQ(elements<int64_t>((*no)[0]), (std::vector<int64_t>{7, 8}));
     EXPECT_EQ((*no)[0].shape(), (std::vector<int64_t>{1, 2}));

@@ -1,4 +1,5 @@
-//===- ExecutorTest.cpp ----------------------------------------------------- ===//
+//===- ExecutorTest.cpp -----------------------------------------------------
+//===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -109,8 +110,9 @@ TEST(Executor, ChecksInputs) {
   expectError(context->run({two.view(), matrix.view()}), ErrorCode::InputShape,
               "rank 1");
   expectError(context->run({{"x", two.view()}, {"w", four.view()}}),
-              ErrorCode::InputName, "there is no input 'w'; the inputs are "
-                                    "'x', 'z'");
+              ErrorCode::InputName,
+              "there is no input 'w'; the inputs are "
+              "'x', 'z'");
   expectError(context->run({{"x", two.view()}, {"x", two.view()}}),
               ErrorCode::InputName, "two values");
   expectError(context->run({{"x", two.view()}}), ErrorCode::InputName,
@@ -142,8 +144,7 @@ TEST(Executor, KernelStatusNamesTheNode) {
   auto context = makeContext(b, 3);
   ASSERT_TRUE(context);
   using D = tilewright::DType;
-  auto good = context->run(
-      {tensor<int64_t>(D::I64, {4}, {2, 0, 1, 2}).view()});
+  auto good = context->run({tensor<int64_t>(D::I64, {4}, {2, 0, 1, 2}).view()});
   ASSERT_TRUE(good) << good.status().toString();
   EXPECT_EQ(elements<float>((*good)[0]), (std::vector<float>{30, 10, 20, 30}));
   auto bad = context->run({tensor<int64_t>(D::I64, {2}, {1, 3}).view()});

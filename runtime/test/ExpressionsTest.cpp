@@ -1,4 +1,5 @@
-//===- ExpressionsTest.cpp -------------------------------------------------- ===//
+//===- ExpressionsTest.cpp --------------------------------------------------
+//===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -54,11 +55,10 @@ TEST(Expressions, OverflowPoisons) {
 TEST(Expressions, Text) {
   PlanT plan;
   plan.symbols = {"N"};
-  plan.expressions = {Expr(0, 0, 0, 0, ExprOp_Symbol),
-                      Expr(2, 0, 0, 0, ExprOp_Const),
-                      Expr(0, 0, 1, 0, ExprOp_Mul),
-                      Expr(0, 2, 1, 0, ExprOp_FloorDiv),
-                      Expr(0, 3, 1, 0, ExprOp_Max)};
+  plan.expressions = {
+      Expr(0, 0, 0, 0, ExprOp_Symbol), Expr(2, 0, 0, 0, ExprOp_Const),
+      Expr(0, 0, 1, 0, ExprOp_Mul), Expr(0, 2, 1, 0, ExprOp_FloorDiv),
+      Expr(0, 3, 1, 0, ExprOp_Max)};
   EXPECT_EQ(expressionText(plan, 2), "N*2");
   EXPECT_EQ(expressionText(plan, 3), "(N*2) floordiv 2");
   EXPECT_EQ(expressionText(plan, 4), "max((N*2) floordiv 2, 2)");

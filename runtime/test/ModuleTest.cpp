@@ -1,4 +1,5 @@
-//===- ModuleTest.cpp ------------------------------------------------------- ===//
+//===- ModuleTest.cpp -------------------------------------------------------
+//===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -66,8 +67,8 @@ TEST(Module, EveryFlippedByteIsFound) {
     changed[i] ^= std::byte(1 << (i % 8));
     Status status = statusOf(changed);
     bool version = i >= 8 && i < 12;
-    EXPECT_EQ(status.code(), version ? ErrorCode::ModuleVersion
-                                     : ErrorCode::ModuleDamaged)
+    EXPECT_EQ(status.code(),
+              version ? ErrorCode::ModuleVersion : ErrorCode::ModuleDamaged)
         << "byte " << i;
   }
 }

@@ -1,4 +1,5 @@
-//===- PlanVerifierTest.cpp ------------------------------------------------- ===//
+//===- PlanVerifierTest.cpp -------------------------------------------------
+//===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -63,7 +64,9 @@ TEST(PlanVerifier, Ranges) {
       },
       "symbol that does not exist");
   expectRefused(
-      [](Fixture &f) { f.b.plan().expressions[0] = Expr(0, 0, 0, 0, ExprOp_Add); },
+      [](Fixture &f) {
+        f.b.plan().expressions[0] = Expr(0, 0, 0, 0, ExprOp_Add);
+      },
       "before its operands");
   expectRefused(
       [](Fixture &f) { f.b.plan().values[f.h]->storage = Storage(77); },
@@ -86,9 +89,7 @@ TEST(PlanVerifier, Ranges) {
   expectRefused([](Fixture &f) { f.b.command<IfT>(0); },
                 "something that does not exist");
   expectRefused(
-      [](Fixture &f) {
-        f.b.plan().values[f.h]->tag = ValueTag_Sequence;
-      },
+      [](Fixture &f) { f.b.plan().values[f.h]->tag = ValueTag_Sequence; },
       "sequence", ErrorCode::UnsupportedType);
   expectRefused(
       [](Fixture &f) {
@@ -118,24 +119,19 @@ TEST(PlanVerifier, Flow) {
       [](Fixture &f) { f.b.function(0).buffers[0] = Buffer(f.bytes, 0, 0); },
       "outside the life of its buffer");
   expectRefused([](Fixture &f) { f.b.copy(0, f.y, f.x); }, "read-only");
+  expectRefused([](Fixture &f) { f.b.lastCommand(0).release = {f.y}; },
+                "a result, is not an owned value");
+  expectRefused([](Fixture &f) { f.b.function(0).results[0] = f.h; },
+                "a result, is not an owned value");
   expectRefused(
-      [](Fixture &f) { f.b.lastCommand(0).release = {f.y}; },
-      "a result, is not an owned value");
-  expectRefused(
-      [](Fixture &f) { f.b.function(0).results[0] = f.h; },
-      "a result, is not an owned value");
-  expectRefused(
-      [](Fixture &f) {
-        f.b.lastCommand(0).binds = {Bind(f.y, 0, f.n)};
-      },
+      [](Fixture &f) { f.b.lastCommand(0).binds = {Bind(f.y, 0, f.n)}; },
       "gets its value in two places");
 }
 
 TEST(PlanVerifier, SignatureMustMatch) {
   expectRefused([](Fixture &f) { f.b.module.inputs.clear(); }, "signature");
-  expectRefused(
-      [](Fixture &f) { f.b.module.outputs[0]->dtype = DType_I64; },
-      "signature");
+  expectRefused([](Fixture &f) { f.b.module.outputs[0]->dtype = DType_I64; },
+                "signature");
 }
 
 TEST(PlanVerifier, NoRecursion) {

@@ -1,4 +1,5 @@
-//===- StatusTest.cpp ------------------------------------------------------- ===//
+//===- StatusTest.cpp -------------------------------------------------------
+//===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //

@@ -1,4 +1,5 @@
-//===- TestModule.cpp - hand-made modules for tests ------------------------===//
+//===- TestModule.cpp - hand-made modules for tests
+//------------------------===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -41,13 +42,13 @@ uint32_t TestModule::expr(uint32_t symbol) {
 }
 
 uint32_t TestModule::expr(format::ExprOp op, uint32_t a, uint32_t b,
-                           uint32_t c) {
+                          uint32_t c) {
   plan().expressions.emplace_back(0, a, b, c, op);
   return static_cast<uint32_t>(plan().expressions.size() - 1);
 }
 
 uint32_t TestModule::value(const std::string &name, format::DType dtype,
-                            Ids dims, format::Storage storage, uint32_t index) {
+                           Ids dims, format::Storage storage, uint32_t index) {
   auto value = std::make_unique<format::ValueT>();
   value->name = name;
   value->dtype = dtype;
@@ -68,7 +69,7 @@ makeSignature(const format::ValueT &value) {
 }
 
 uint32_t TestModule::parameter(size_t index, const std::string &name,
-                                format::DType dtype, Ids dims) {
+                               format::DType dtype, Ids dims) {
   Ids &parameters = function(index).parameters;
   uint32_t id = value(name, dtype, std::move(dims), format::Storage_Parameter,
                       static_cast<uint32_t>(parameters.size()));
@@ -87,7 +88,7 @@ void TestModule::result(size_t index, uint32_t value) {
 }
 
 uint32_t TestModule::constant(const std::string &name, format::DType dtype,
-                               Ids dims, std::string bytes) {
+                              Ids dims, std::string bytes) {
   auto constant = std::make_unique<format::ConstantT>();
   constant->hash = name;
   module.constants.push_back(std::move(constant));

@@ -64,7 +64,6 @@ public:
   format::ModuleT module;
   std::vector<std::string> constants;
   std::string code;
-
 };
 
 /// The code image of Kernels.cpp.

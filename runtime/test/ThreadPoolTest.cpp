@@ -1,4 +1,5 @@
-//===- ThreadPoolTest.cpp --------------------------------------------------- ===//
+//===- ThreadPoolTest.cpp ---------------------------------------------------
+//===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //

@@ -64,10 +64,10 @@ public:
   Module(const Module &) = delete;
   Module &operator=(const Module &) = delete;
 
-  const std::string &name() const;       ///< the graph's name
-  const std::string &compiler() const;   ///< e.g. "tilewright 0.1.0"
-  const std::string &summary() const;    ///< what was compiled, JSON
-  const std::string &decisions() const;  ///< why, JSON
+  const std::string &name() const;      ///< the graph's name
+  const std::string &compiler() const;  ///< e.g. "tilewright 0.1.0"
+  const std::string &summary() const;   ///< what was compiled, JSON
+  const std::string &decisions() const; ///< why, JSON
   const std::vector<Parameter> &inputs() const;
   const std::vector<Parameter> &outputs() const;
 

@@ -25,10 +25,32 @@ typedef struct tw_result tw_result;
 
 /* The numbers of tilewright::DType. */
 typedef enum {
-  TW_F32, TW_F16, TW_BF16, TW_F64, TW_I8, TW_I16, TW_I32, TW_I64,
-  TW_U8, TW_U16, TW_U32, TW_U64, TW_BOOL, TW_F8E4M3FN, TW_F8E4M3FNUZ,
-  TW_F8E5M2, TW_F8E5M2FNUZ, TW_F8E8M0, TW_I4, TW_U4, TW_F4E2M1, TW_I2, TW_U2,
-  TW_STRING, TW_C64, TW_C128
+  TW_F32,
+  TW_F16,
+  TW_BF16,
+  TW_F64,
+  TW_I8,
+  TW_I16,
+  TW_I32,
+  TW_I64,
+  TW_U8,
+  TW_U16,
+  TW_U32,
+  TW_U64,
+  TW_BOOL,
+  TW_F8E4M3FN,
+  TW_F8E4M3FNUZ,
+  TW_F8E5M2,
+  TW_F8E5M2FNUZ,
+  TW_F8E8M0,
+  TW_I4,
+  TW_U4,
+  TW_F4E2M1,
+  TW_I2,
+  TW_U2,
+  TW_STRING,
+  TW_C64,
+  TW_C128
 } tw_dtype;
 
 /* A dense row-major tensor. The memory belongs to whoever made it. */
