@@ -1,0 +1,226 @@
+// RUN: tilewright-opt %s --tw-inline-producers=remarks=1 --split-input-file 2>%t.remarks | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
+// RUN: tilewright-opt %s --tw-inline-producers=strict=1 --split-input-file | FileCheck %s --check-prefix=STRICT
+
+// A pad in front of arithmetic becomes a guard; nothing outside is read.
+
+// CHECK-LABEL: func.func @pad
+// CHECK-COUNT-1: tw.map
+// CHECK: %[[FROM:.*]] = arith.subi %i
+// CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %[[FROM]]
+// CHECK: tw.load %arg0[%[[FROM]]] guard %[[INSIDE]] else
+// CHECK: math.exp
+func.func @pad(%x: tensor<4xf32>) -> tensor<6xf32> {
+  %padded = tw.map(%i) attributes {root = "pad"} {
+    %one = arith.constant 1 : index
+    %four = arith.constant 4 : index
+    %zero = arith.constant 0.0 : f32
+    %from = arith.subi %i, %one : index
+    %inside = arith.cmpi ult, %from, %four : index
+    %a = tw.load %x[%from] guard %inside else %zero : f32 : tensor<4xf32> -> f32
+    tw.yield %a : f32
+  } : tensor<6xf32>
+  %y = tw.map(%i) {
+    %a = tw.load %padded[%i] : tensor<6xf32> -> f32
+    %b = math.exp %a : f32
+    tw.yield %b : f32
+  } : tensor<6xf32>
+  return %y : tensor<6xf32>
+}
+
+// -----
+
+// Arithmetic behind a pad: the loads are guarded, the guard chooses.
+
+// CHECK-LABEL: func.func @guarded_arithmetic
+// CHECK-COUNT-1: tw.map
+// CHECK: %[[INSIDE:.*]] = arith.cmpi ult
+// CHECK: %[[A:.*]] = tw.load %arg0[%{{.*}}] guard %[[INSIDE]] else
+// CHECK: %[[B:.*]] = math.exp %[[A]]
+// CHECK: arith.select %[[INSIDE]], %[[B]]
+func.func @guarded_arithmetic(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tw.map(%i) {
+    %a = tw.load %x[%i] : tensor<4xf32> -> f32
+    %b = math.exp %a : f32
+    tw.yield %b : f32
+  } : tensor<4xf32>
+  %y = tw.map(%i) attributes {root = "pad"} {
+    %one = arith.constant 1 : index
+    %four = arith.constant 4 : index
+    %zero = arith.constant 0.0 : f32
+    %from = arith.subi %i, %one : index
+    %inside = arith.cmpi ult, %from, %four : index
+    %a = tw.load %e[%from] guard %inside else %zero : f32 : tensor<4xf32> -> f32
+    tw.yield %a : f32
+  } : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// The head split of attention: reshape and transpose become addressing in the
+// contraction; a pad does not.
+
+// CHECK-LABEL: func.func @contraction
+// CHECK-NOT: tw.reshape
+// CHECK: tw.map
+// CHECK: root = "pad"
+// CHECK: tw.reduce
+// CHECK: %[[H:.*]] = arith.muli %i
+// CHECK: %[[HD:.*]] = arith.addi %[[H]], %r
+// CHECK: tw.load %arg0[%j, %[[HD]]]
+// REMARK: TWF011 refused: pad
+func.func @contraction(%x: tensor<5x12xf32>, %w: tensor<3x4xf32>) -> tensor<3x5x4xf32> {
+  %split = tw.reshape %x : tensor<5x12xf32> -> tensor<5x3x4xf32>
+  %heads = tw.map(%h, %s, %d) {
+    %a = tw.load %split[%s, %h, %d] : tensor<5x3x4xf32> -> f32
+    tw.yield %a : f32
+  } : tensor<3x5x4xf32>
+  %padded = tw.map(%i, %j) attributes {root = "pad"} {
+    %three = arith.constant 3 : index
+    %zero = arith.constant 0.0 : f32
+    %inside = arith.cmpi ult, %i, %three : index
+    %a = tw.load %w[%i, %j] guard %inside else %zero : f32 : tensor<3x4xf32> -> f32
+    tw.yield %a : f32
+  } : tensor<4x4xf32>
+  %y = tw.reduce add(%h, %s, %n) over (%d) in <[4]> {
+    %a = tw.load %heads[%h, %s, %d] : tensor<3x5x4xf32> -> f32
+    %b = tw.load %padded[%d, %n] : tensor<4x4xf32> -> f32
+    %c = arith.mulf %a, %b : f32
+    tw.yield %c : f32
+  } : tensor<3x5x4xf32>
+  return %y : tensor<3x5x4xf32>
+}
+
+// -----
+
+// An exponential is not repeated for every column; twice is cheap.
+
+// CHECK-LABEL: func.func @broadcast
+// CHECK: tw.map(%i)
+// CHECK: math.exp
+// CHECK: tw.map(%i, %j)
+// CHECK-NOT: tw.map
+// REMARK: TWF013 refused
+func.func @broadcast(%x: tensor<4xf32>) -> tensor<4x8xf32> {
+  %e = tw.map(%i) {
+    %a = tw.load %x[%i] : tensor<4xf32> -> f32
+    %b = math.exp %a : f32
+    tw.yield %b : f32
+  } : tensor<4xf32>
+  %d = tw.map(%i) {
+    %a = tw.load %x[%i] : tensor<4xf32> -> f32
+    %b = arith.addf %a, %a : f32
+    tw.yield %b : f32
+  } : tensor<4xf32>
+  %y = tw.map(%i, %j) {
+    %a = tw.load %e[%i] : tensor<4xf32> -> f32
+    %b = tw.load %d[%i] : tensor<4xf32> -> f32
+    %c = arith.addf %a, %b : f32
+    tw.yield %c : f32
+  } : tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+// An activation stays the epilogue of its contraction.
+
+// CHECK-LABEL: func.func @epilogue
+// CHECK: tw.reduce add
+// CHECK: tw.map
+// CHECK: arith.maximumf
+// CHECK: tw.reduce max
+// REMARK: TWF015 refused
+func.func @epilogue(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>) -> tensor<4xf32> {
+  %c = tw.reduce add(%i, %j) over (%k) in <[8]> {
+    %x = tw.load %a[%i, %k] : tensor<4x8xf32> -> f32
+    %y = tw.load %b[%k, %j] : tensor<8x6xf32> -> f32
+    %p = arith.mulf %x, %y : f32
+    tw.yield %p : f32
+  } : tensor<4x6xf32>
+  %relu = tw.map(%i, %j) {
+    %zero = arith.constant 0.0 : f32
+    %x = tw.load %c[%i, %j] : tensor<4x6xf32> -> f32
+    %y = arith.maximumf %x, %zero : f32
+    tw.yield %y : f32
+  } : tensor<4x6xf32>
+  %m = tw.reduce max(%i) over (%j) in <[6]> {
+    %x = tw.load %relu[%i, %j] : tensor<4x6xf32> -> f32
+    tw.yield %x : f32
+  } : tensor<4xf32>
+  return %m : tensor<4xf32>
+}
+
+// -----
+
+// A merge of axes is divided away in front of a map, not of a contraction.
+
+// CHECK-LABEL: func.func @merge
+// CHECK-NOT: tw.reshape
+// CHECK: arith.floordivsi
+func.func @merge(%x: tensor<3x2xf32>) -> tensor<6xf32> {
+  %t = tw.map(%i, %j) {
+    %a = tw.load %x[%j, %i] : tensor<3x2xf32> -> f32
+    tw.yield %a : f32
+  } : tensor<2x3xf32>
+  %flat = tw.reshape %t : tensor<2x3xf32> -> tensor<6xf32>
+  %y = tw.map(%i) {
+    %a = tw.load %flat[%i] : tensor<6xf32> -> f32
+    %b = math.exp %a : f32
+    tw.yield %b : f32
+  } : tensor<6xf32>
+  return %y : tensor<6xf32>
+}
+
+// -----
+
+// Half floats round at the region's boundary only, but for strict compiles.
+// The cast of the model rounds always.
+
+// CHECK-LABEL: func.func @half
+// CHECK-COUNT-2: arith.truncf
+// CHECK-NOT: arith.truncf
+// STRICT-LABEL: func.func @half
+// STRICT-COUNT-3: arith.truncf
+func.func @half(%x: tensor<4xf32>) -> tensor<4xf16> {
+  %cast = tw.map(%i) {
+    %a = tw.load %x[%i] : tensor<4xf32> -> f32
+    %b = arith.truncf %a : f32 to f16
+    tw.yield %b : f16
+  } : tensor<4xf16>
+  %e = tw.map(%i) {
+    %a = tw.load %cast[%i] : tensor<4xf16> -> f16
+    %b = arith.extf %a : f16 to f32
+    %c = math.exp %b : f32
+    %d = arith.truncf %c : f32 to f16
+    tw.yield %d : f16
+  } : tensor<4xf16>
+  %y = tw.map(%i) {
+    %a = tw.load %e[%i] : tensor<4xf16> -> f16
+    %b = arith.extf %a : f16 to f32
+    %c = math.exp %b : f32
+    %d = arith.truncf %c : f32 to f16
+    tw.yield %d : f16
+  } : tensor<4xf16>
+  return %y : tensor<4xf16>
+}
+
+// -----
+
+// One-element constants become scalars of the body.
+
+// CHECK-LABEL: func.func @scalar
+// CHECK-NOT: tw.constant
+// CHECK: arith.constant 5.0
+func.func @scalar(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = tw.constant tensor<1xf32> = dense<[5.0]>
+  %y = tw.map(%i) {
+    %zero = arith.constant 0 : index
+    %a = tw.load %x[%i] : tensor<4xf32> -> f32
+    %b = tw.load %c[%zero] : tensor<1xf32> -> f32
+    %d = arith.addf %a, %b : f32
+    tw.yield %d : f32
+  } : tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -1,0 +1,66 @@
+// RUN: tilewright-opt %s --tw-canonicalize-graph=remarks=1 --split-input-file 2>%t.remarks | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
+
+// A size that is read but mentioned nowhere is dropped, and with it what
+// computed it; one that a type mentions stays.
+
+// REMARK: TWN001
+// CHECK-LABEL: func.func @sizes
+// CHECK-NOT: defines ["unused"]
+// CHECK: tw.read_sizes %{{.*}} [0] defines ["used"]
+func.func @sizes(%shape: tensor<1xi64>, %x: tensor<4xf32>) -> tensor<?xf32, #tw.dims<[used]>> {
+  tw.read_sizes %shape [0] defines ["unused"] : tensor<1xi64>
+  tw.read_sizes %shape [0] defines ["used"] : tensor<1xi64>
+  %y = tw.map(%i) {
+    %zero = arith.constant 0 : index
+    %a = tw.load %x[%zero] : tensor<4xf32> -> f32
+    tw.yield %a : f32
+  } : tensor<?xf32, #tw.dims<[used]>>
+  return %y : tensor<?xf32, #tw.dims<[used]>>
+}
+
+// -----
+
+// Equal primitives merge; constants of a body stay in it.
+
+// CHECK-LABEL: func.func @merge
+// CHECK-COUNT-1: tw.map
+// CHECK: arith.constant 2.0
+// CHECK-NOT: tw.map
+// CHECK: return
+func.func @merge(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %a = tw.map(%i) {
+    %two = arith.constant 2.0 : f32
+    %v = tw.load %x[%i] : tensor<4xf32> -> f32
+    %w = arith.mulf %v, %two : f32
+    tw.yield %w : f32
+  } : tensor<4xf32>
+  %b = tw.map(%i) {
+    %two = arith.constant 2.0 : f32
+    %v = tw.load %x[%i] : tensor<4xf32> -> f32
+    %w = arith.mulf %v, %two : f32
+    tw.yield %w : f32
+  } : tensor<4xf32>
+  return %a, %b : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Unused results of a branch go, and what only they needed.
+
+// CHECK-LABEL: func.func @branch
+// CHECK: tw.if %{{.*}} : (tensor<i1>) -> tensor<4xf32>
+// CHECK-NEXT: tw.yield %{{.*}} : tensor<4xf32>
+func.func @branch(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %r:2 = tw.if %c : (tensor<i1>) -> (tensor<4xf32>, tensor<4xf32>) {
+    %unused = tw.map(%i) {
+      %v = tw.load %x[%i] : tensor<4xf32> -> f32
+      %w = math.exp %v : f32
+      tw.yield %w : f32
+    } : tensor<4xf32>
+    tw.yield %x, %unused : tensor<4xf32>, tensor<4xf32>
+  } else {
+    tw.yield %y, %y : tensor<4xf32>, tensor<4xf32>
+  }
+  return %r#0 : tensor<4xf32>
+}
