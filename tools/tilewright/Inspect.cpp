@@ -1,0 +1,212 @@
+//===- Inspect.cpp - tilewright inspect -----------------------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/plan/PlanBuilder.h"
+#include "runtime/module/ModuleFile.h"
+#include "runtime/module/PlanVerifier.h"
+#include "tools/tilewright/Report.h"
+#include "tools/tilewright/Subcommands.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstdio>
+#include <memory>
+
+namespace tilewright {
+namespace {
+
+struct InspectCommand {
+  std::string path;
+  bool json = false;
+  bool plan = false;
+
+  int run();
+
+private:
+  nlohmann::json describe(const ModuleFile &file) const;
+  void print(const nlohmann::json &module) const;
+  Status printPlans(const ModuleFile &file) const;
+};
+
+} // namespace
+
+static std::string text(const flatbuffers::String *string) {
+  return string ? string->str() : "";
+}
+
+static nlohmann::json describeParameters(
+    const flatbuffers::Vector<flatbuffers::Offset<format::Parameter>> *list) {
+  nlohmann::json parameters = nlohmann::json::array();
+  for (flatbuffers::uoffset_t i = 0; list && i < list->size(); ++i) {
+    const format::Parameter *parameter = list->Get(i);
+    nlohmann::json dims = nlohmann::json::array();
+    const auto *sizes = parameter->dims();
+    for (flatbuffers::uoffset_t axis = 0; sizes && axis < sizes->size();
+         ++axis) {
+      dims.push_back(text(sizes->Get(axis)));
+    }
+    unsigned dtype = static_cast<unsigned>(parameter->dtype());
+    parameters.push_back(
+        {{"name", text(parameter->name())},
+         {"type", dtype < dtypeCount ? nameOf(static_cast<DType>(dtype)) : "?"},
+         {"shape", std::move(dims)}});
+  }
+  return parameters;
+}
+
+static nlohmann::json describeVariant(const format::Variant &variant) {
+  nlohmann::json kernels = nlohmann::json::array();
+  int64_t commands = 0, launches = 0;
+  if (const format::Plan *plan = variant.plan()) {
+    const auto *names = plan->kernels();
+    for (flatbuffers::uoffset_t i = 0; names && i < names->size(); ++i) {
+      kernels.push_back(text(names->Get(i)));
+    }
+    const auto *functions = plan->functions();
+    for (flatbuffers::uoffset_t i = 0; functions && i < functions->size();
+         ++i) {
+      const auto *list = functions->Get(i)->commands();
+      for (flatbuffers::uoffset_t j = 0; list && j < list->size(); ++j) {
+        ++commands;
+        launches += list->Get(j)->body_as_Launch() != nullptr;
+      }
+    }
+  }
+  return {{"target", text(variant.target()) + ":" + text(variant.level())},
+          {"kernels", std::move(kernels)},
+          {"commands", commands},
+          {"launches", launches},
+          {"code_bytes", variant.code() ? variant.code()->bytes() : 0}};
+}
+
+nlohmann::json InspectCommand::describe(const ModuleFile &file) const {
+  const format::Module &root = file.root();
+  nlohmann::json variants = nlohmann::json::array();
+  const auto *list = root.variants();
+  for (flatbuffers::uoffset_t i = 0; list && i < list->size(); ++i) {
+    variants.push_back(describeVariant(*list->Get(i)));
+  }
+  uint64_t constantBytes = 0;
+  const auto *constants = root.constants();
+  for (flatbuffers::uoffset_t i = 0; constants && i < constants->size(); ++i) {
+    const format::Segment *data = constants->Get(i)->data();
+    constantBytes += data ? data->bytes() : 0;
+  }
+  return {{"file", path},
+          {"bytes", file.size()},
+          {"compiler", text(root.compiler())},
+          {"model", text(root.model())},
+          {"inputs", describeParameters(root.inputs())},
+          {"outputs", describeParameters(root.outputs())},
+          {"constants", constants ? constants->size() : 0},
+          {"constant_bytes", constantBytes},
+          {"variants", std::move(variants)},
+          {"summary", parseJson(text(root.summary()))}};
+}
+
+static void printParameters(const char *what, const nlohmann::json &list) {
+  for (const nlohmann::json &parameter : list) {
+    std::string dims;
+    for (const nlohmann::json &dim : parameter["shape"]) {
+      dims += (dims.empty() ? "" : ", ") + dim.get<std::string>();
+    }
+    std::printf("%-10s%s: %s[%s]\n", what,
+                parameter["name"].get<std::string>().c_str(),
+                parameter["type"].get<std::string>().c_str(), dims.c_str());
+  }
+}
+
+void InspectCommand::print(const nlohmann::json &module) const {
+  std::printf("%-10s%s\n", "model", module["model"].get<std::string>().c_str());
+  std::printf("%-10s%s, %s\n", "file",
+              formatBytes(module["bytes"].get<int64_t>()).c_str(),
+              module["compiler"].get<std::string>().c_str());
+  printParameters("input", module["inputs"]);
+  printParameters("output", module["outputs"]);
+  std::printf("%-10s%lld, %s\n", "constants",
+              module["constants"].get<long long>(),
+              formatBytes(module["constant_bytes"].get<int64_t>()).c_str());
+  const nlohmann::json &summary = module["summary"];
+  if (summary.is_object() && summary.contains("arena_bytes")) {
+    std::printf("%-10s%s (with every symbolic size 1)\n", "arena",
+                formatBytes(summary["arena_bytes"].get<int64_t>()).c_str());
+    std::printf(
+        "%-10s%s\n", "compiled",
+        formatCount(summary["onnx_nodes"].get<int64_t>(), "ONNX node").c_str());
+  }
+  for (const nlohmann::json &variant : module["variants"]) {
+    std::printf(
+        "%-10s%s: %s, %s of %s, code %s\n", "variant",
+        variant["target"].get<std::string>().c_str(),
+        formatCount(variant["commands"].get<int64_t>(), "command").c_str(),
+        formatCount(variant["launches"].get<int64_t>(), "kernel launch")
+            .c_str(),
+        formatCount(static_cast<int64_t>(variant["kernels"].size()), "kernel")
+            .c_str(),
+        formatBytes(variant["code_bytes"].get<int64_t>()).c_str());
+    for (const nlohmann::json &kernel : variant["kernels"]) {
+      std::printf("  %s\n", kernel.get<std::string>().c_str());
+    }
+  }
+}
+
+/// A plan is printed only when the runtime would run it, so that every number
+/// in it leads somewhere.
+Status InspectCommand::printPlans(const ModuleFile &file) const {
+  std::vector<uint64_t> constantBytes;
+  const auto *constants = file.root().constants();
+  for (flatbuffers::uoffset_t i = 0; constants && i < constants->size(); ++i) {
+    const format::Segment *data = constants->Get(i)->data();
+    constantBytes.push_back(data ? data->bytes() : 0);
+  }
+  const auto *variants = file.root().variants();
+  for (flatbuffers::uoffset_t i = 0; variants && i < variants->size(); ++i) {
+    const format::Plan *packed = variants->Get(i)->plan();
+    if (!packed) {
+      continue;
+    }
+    std::unique_ptr<format::PlanT> unpacked(packed->UnPack());
+    Result<VerifiedPlan> verified =
+        verifyPlan(std::move(unpacked), constantBytes);
+    if (!verified) {
+      return verified.status();
+    }
+    llvm::outs() << "\n";
+    plan::printPlan(*verified->plan, llvm::outs());
+    llvm::outs().flush();
+  }
+  return Status::ok();
+}
+
+int InspectCommand::run() {
+  Result<ModuleFile> file = ModuleFile::open(path, /*threads=*/0);
+  if (!file) {
+    return report(Status(file.status().code(),
+                         "'" + path + "': " + file.status().message()));
+  }
+  nlohmann::json module = describe(*file);
+  if (json) {
+    std::printf("%s\n", dumpJson(module).c_str());
+    return Success;
+  }
+  print(module);
+  std::fflush(stdout);
+  Status status = plan ? printPlans(*file) : Status::ok();
+  return status ? Success : report(status);
+}
+
+Action addInspect(CLI::App &program) {
+  auto command = std::make_shared<InspectCommand>();
+  CLI::App &app = *program.add_subcommand(
+      "inspect", "Shows a module's signature, kernels, memory and plan");
+  app.add_option("module", command->path, "The module file")
+      ->required()
+      ->type_name("MODULE.twm");
+  app.add_flag("--plan", command->plan, "Also print the list of commands");
+  app.add_flag("--json", command->json, "Print JSON");
+  return [command] { return command->run(); };
+}
+
+} // namespace tilewright
