@@ -39,8 +39,7 @@ static Value cloneLoad(BodyBuilder &body, LoadOp load, const IRMapping &mapping,
                    mapping.lookup(load.getOtherwise()));
 }
 
-/// Clones `op` and folds it.
-static void cloneFolded(BodyBuilder &body, Operation &op, IRMapping &mapping) {
+void cloneFolded(BodyBuilder &body, Operation &op, IRMapping &mapping) {
   Operation *copy = body.clone(op, mapping);
   SmallVector<Value> folded;
   if (succeeded(body.tryFold(copy, folded)) && !folded.empty()) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "ir/BodyBuilder.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace tilewright {
 
@@ -23,6 +24,9 @@ bool inlineConstant(tw::LoadOp load);
 /// Replaces a load of a reshape's result by one of its source.
 /// \returns false if that would need divisions and they are not allowed.
 bool readThroughReshape(tw::LoadOp load, bool allowDivision);
+
+/// Clones an operation of a body and folds the copy.
+void cloneFolded(tw::BodyBuilder &body, mlir::Operation &op, mlir::IRMapping &mapping);
 
 /// Merges equal computations of a body and drops unused ones.
 void simplifyBody(mlir::Operation *primitive);

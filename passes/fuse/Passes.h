@@ -16,6 +16,7 @@ namespace tilewright {
 
 /// Every constructor takes the compile's log, which may be null.
 std::unique_ptr<mlir::Pass> createDecomposePass(DecisionLog *log = nullptr);
+std::unique_ptr<mlir::Pass> createDropUnitAxesPass(DecisionLog *log = nullptr);
 std::unique_ptr<mlir::Pass> createSinkReshapesPass(DecisionLog *log = nullptr);
 std::unique_ptr<mlir::Pass>
 createInlineProducersPass(DecisionLog *log = nullptr, bool strict = false,

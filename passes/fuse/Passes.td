@@ -21,6 +21,11 @@ def Decompose : FusePass<"tw-decompose"> {
   let constructor = "::tilewright::createDecomposePass()";
 }
 
+def DropUnitAxes : FusePass<"tw-drop-unit-axes"> {
+  let summary = "Drop reduction axes of size one";
+  let constructor = "::tilewright::createDropUnitAxesPass()";
+}
+
 def FormRegions : FusePass<"tw-form-regions"> {
   let summary = "Group primitives into tw.fused regions, one per kernel";
   let description = [{
