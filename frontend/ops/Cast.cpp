@@ -28,21 +28,42 @@ static Result<Type> targetType(NodeImport &node) {
                         " are not supported");
 }
 
+/// A positive f32 moved up (or down) to a power of two; NaN and infinity stay.
+static Value toPowerOfTwo(BodyBuilder &b, Value x, bool up) {
+  Type i32 = b.getI32Type();
+  Value bits = b.create<arith::BitcastOp>(i32, x);
+  Value fraction = b.integer(i32, 0x007fffff);
+  Value raised = up ? b.addOf(bits, fraction) : bits;
+  Value power = b.create<arith::AndIOp>(raised, b.integer(i32, 0x7f800000));
+  Value magnitude = b.create<arith::AndIOp>(bits, b.integer(i32, 0x7fffffff));
+  Value isFinite = b.lessOf(magnitude, b.integer(i32, 0x7f800000), i32);
+  return b.select(isFinite, b.create<arith::BitcastOp>(x.getType(), power), x);
+}
+
 static Status castTo(NodeImport &node, Type element) {
   Type from = node.element(0);
-  bool saturate = node.intAttribute("saturate", 1) != 0;
-  std::string rounding = node.stringAttribute("round_mode", "up");
-  if (isa<Float8E8M0FNUType>(element) && rounding != "nearest" && node.hasAttribute("round_mode")) {
-    return node.unsupported("round_mode '" + rounding + "' of a cast to f8E8M0FNU");
-  }
   if (from == element) {
     node.setOutput(0, node.input(0));
     return Status::ok();
   }
+  bool saturate = node.intAttribute("saturate", 1) != 0;
+  std::string rounding = node.stringAttribute("round_mode", "up");
+  if (rounding != "up" && rounding != "down" && rounding != "nearest") {
+    return node.error(ErrorCode::AttributeInvalid,
+                      "round_mode must be up, down or nearest, not '" + rounding + "'");
+  }
+  bool directed = isa<Float8E8M0FNUType>(element) && rounding != "nearest";
   Value input = node.input(0);
   Value result = tw::buildMap(node.builder(), node.loc(), node.dims(0), element,
                               [&](BodyBuilder &body, ValueRange at) {
-                                return body.cast(body.load(input, at), from, element, saturate);
+                                Value x = body.load(input, at);
+                                if (!directed) {
+                                  return body.cast(x, from, element, saturate);
+                                }
+                                Type real = body.getF32Type();
+                                Value power =
+                                    toPowerOfTwo(body, body.cast(x, from, real), rounding == "up");
+                                return body.cast(power, real, element, saturate);
                               });
   node.setOutput(0, result);
   return Status::ok();
@@ -55,25 +76,34 @@ static Status importCast(NodeImport &node) {
 
 static Status importCastLike(NodeImport &node) { return castTo(node, node.element(1)); }
 
+/// How many bits an element takes in memory, at least a byte for a bool.
+static unsigned storedWidth(Type element) {
+  return isBool(element) ? 8 : element.getIntOrFloatBitWidth();
+}
+
 /// The same bits read as another type of the same size.
 static Status importBitCast(NodeImport &node) {
   Result<Type> element = targetType(node);
   if (!element) {
     return element.status();
   }
-  Type from = node.element(0);
-  unsigned width = from.getIntOrFloatBitWidth();
-  if (width != element->getIntOrFloatBitWidth()) {
+  Type from = node.element(0), to = *element;
+  if (storedWidth(from) != storedWidth(to)) {
     return node.error(ErrorCode::TypeMismatch, "elements of " + textOf(from) + " and " +
-                                                   textOf(*element) + " differ in size");
+                                                   textOf(to) + " differ in size");
   }
-  Type to = *element;
   Value input = node.input(0);
   Value result = tw::buildMap(
       node.builder(), node.loc(), node.dims(0), to, [&](BodyBuilder &body, ValueRange at) -> Value {
         Value scalar = body.load(input, at);
         Type type = tw::scalarType(to);
-        return type == scalar.getType() ? scalar : body.create<arith::BitcastOp>(type, scalar);
+        if (type == scalar.getType()) {
+          return scalar;
+        }
+        if (isBool(from) || isBool(to)) {
+          return body.cast(scalar, from, to);
+        }
+        return body.create<arith::BitcastOp>(type, scalar);
       });
   node.setOutput(0, result);
   return Status::ok();

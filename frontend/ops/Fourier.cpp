@@ -118,6 +118,39 @@ static Result<Value> transform(NodeImport &node, int64_t axis, std::optional<Dim
                               });
 }
 
+/// A transform along an axis that is data: all of them, of which one is taken.
+/// They must not differ in shape.
+static Status importAnyAxis(NodeImport &node, std::optional<DimExpr> length) {
+  int64_t rank = node.rank(0);
+  if (length || node.intAttribute("onesided", 0) != 0) {
+    return node.unsupported("an axis that is not known at compile time, together with dft_length "
+                            "or onesided");
+  }
+  Value chosen;
+  for (int64_t axis = 0; axis + 1 < rank; ++axis) {
+    Result<Value> next = transform(node, axis, length);
+    if (!next) {
+      return next.status();
+    }
+    if (!chosen) {
+      chosen = *next;
+      continue;
+    }
+    Type element = node.element(0), i64 = node.builder().getI64Type();
+    chosen = tw::buildMap(
+        node.builder(), node.loc(), tw::dimsOf(next->getType()), element,
+        [&](BodyBuilder &b, ValueRange at) {
+          SmallVector<Value> first(node.rank(2), b.index(0));
+          Value wanted = b.cast(b.load(node.input(2), first), node.element(2), i64);
+          Value isThis = b.create<arith::OrIOp>(b.equalOf(wanted, b.integer(i64, axis)),
+                                                b.equalOf(wanted, b.integer(i64, axis - rank)));
+          return b.select(isThis, b.load(*next, at), b.load(chosen, at));
+        });
+  }
+  node.setOutput(0, chosen);
+  return Status::ok();
+}
+
 /// The axis: an attribute in opset 17, input 2 from 20 on.
 static Status importDft(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireFloat(node, 0));
@@ -136,9 +169,13 @@ static Status importDft(NodeImport &node) {
   }
   int64_t number = node.version() < 20 ? node.intAttribute("axis", 1) : -2;
   if (node.hasInput(2)) {
+    TW_RETURN_IF_ERROR(requireInteger(node, 2));
     std::optional<SmallVector<int64_t>> known = node.constantElements(2);
-    if (!known || known->size() != 1) {
-      return node.unsupported("axis must be known at compile time");
+    if (!known) {
+      return importAnyAxis(node, length);
+    }
+    if (known->size() != 1) {
+      return node.error(ErrorCode::ShapeMismatch, "axis must be one number");
     }
     number = known->front();
   }
