@@ -24,7 +24,7 @@ struct Reason {
 
 namespace reasons {
 // normalize
-inline constexpr Reason symbolUnused{"TWN001", "a size read at run time is never used"};
+inline constexpr Reason symbolUnused{"TWN001", "what it gives is never used"};
 inline constexpr Reason resultUnused{"TWN002", "an unused result of control flow is dropped"};
 inline constexpr Reason batchNormIntoConv{"TWN010", "batch normalisation folds into a convolution"};
 inline constexpr Reason batchNormAlone{"TWN011", "batch normalisation becomes one multiply-add"};

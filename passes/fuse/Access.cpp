@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/fuse/Access.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -115,12 +115,27 @@ bool isPlainMovement(MapOp map) {
   });
 }
 
-/// The load behind widening conversions.
-static LoadOp loadBehind(Value value) {
-  while (auto cast = value.getDefiningOp<CastOpInterface>()) {
-    value = cast->getOperand(0);
+/// The coordinates that `value` depends on, and whether it reads a tensor.
+static bool collectCoordinates(Value value, llvm::SmallPtrSetImpl<Value> &coordinates) {
+  llvm::SetVector<Value> reached;
+  reached.insert(value);
+  bool reads = false;
+  for (size_t i = 0; i < reached.size(); ++i) {
+    Value next = reached[i];
+    Operation *op = next.getDefiningOp();
+    if (!op) {
+      coordinates.insert(next);
+      continue;
+    }
+    auto load = dyn_cast<LoadOp>(op);
+    reads |= load != nullptr;
+    for (Value operand : op->getOperands()) {
+      if (!load || operand != load.getSource()) {
+        reached.insert(operand);
+      }
+    }
   }
-  return value.getDefiningOp<LoadOp>();
+  return reads;
 }
 
 bool isContraction(Operation *op) {
@@ -132,31 +147,40 @@ bool isContraction(Operation *op) {
   if (!product || !isa<arith::MulFOp, arith::MulIOp>(product)) {
     return false;
   }
-  LoadOp left = loadBehind(product->getOperand(0)), right = loadBehind(product->getOperand(1));
-  if (!left || !right || left == right) {
-    return false;
-  }
-  // Some coordinate of the result is missing in one of the operands.
-  auto readsEveryCoordinate = [&](LoadOp load) {
-    return llvm::all_of(reduce.getBody().getArguments(), [&](Value argument) {
-      return llvm::is_contained(load.getIndices(), argument);
+  // Some coordinate is missing in one of the factors: it is read again there.
+  SmallVector<DimExpr> domain = reduce.getDomain();
+  auto readsEachOnce = [&](Value factor, bool &reads) {
+    llvm::SmallPtrSet<Value, 8> coordinates;
+    reads = collectCoordinates(factor, coordinates);
+    return llvm::all_of(reduce.getBody().getArguments(), [&](BlockArgument argument) {
+      return domain[argument.getArgNumber()].isConstant(1) || coordinates.contains(argument);
     });
   };
-  return !readsEveryCoordinate(left) || !readsEveryCoordinate(right);
+  bool leftReads = false, rightReads = false;
+  bool leftOnce = readsEachOnce(product->getOperand(0), leftReads);
+  bool rightOnce = readsEachOnce(product->getOperand(1), rightReads);
+  return leftReads && rightReads && !(leftOnce && rightOnce);
 }
 
-bool isEpilogue(MapOp map) {
+static bool isEpilogue(MapOp map, llvm::SmallPtrSetImpl<Operation *> &visited) {
   SmallVector<DimExpr> domain = map.getDomain();
-  WalkResult result = map.getBody().walk([&](LoadOp load) {
+  for (LoadOp load : map.getBody().getOps<LoadOp>()) {
     Operation *source = load.getSource().getDefiningOp();
     if (!source || source->getBlock() != map->getBlock() || !isa<ReduceOp, MapOp>(source) ||
         dimsOf(load.getSource().getType()) != domain || !readsAtOwnCoordinates(load)) {
-      return WalkResult::advance();
+      continue;
     }
     auto producer = dyn_cast<MapOp>(source);
-    return !producer || isEpilogue(producer) ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return result.wasInterrupted();
+    if (!producer || (visited.insert(producer).second && isEpilogue(producer, visited))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool isEpilogue(MapOp map) {
+  llvm::SmallPtrSet<Operation *, 16> visited;
+  return isEpilogue(map, visited);
 }
 
 unsigned countReaders(Operation *op) {

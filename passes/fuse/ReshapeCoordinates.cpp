@@ -125,7 +125,7 @@ static DimExpr extentOf(Value value) {
     return isPrimitive(primitive) ? domainOf(primitive)[argument.getArgNumber()] : DimExpr();
   }
   if (DimExpr constant = sizeOf(value)) {
-    return constant.getConstant() ? constant + 1 : DimExpr();
+    return constant.getConstant().value_or(-1) >= 0 ? constant + 1 : DimExpr();
   }
   if (std::optional<Composition> parts = decompose(value)) {
     DimExpr outer = extentOf(parts->outer), inner = extentOf(parts->inner);

@@ -26,19 +26,28 @@ namespace tilewright {
 
 using namespace tw;
 
-/// Erases the size reads none of whose symbols is mentioned anywhere.
+/// Erases size reads and builtins whose symbols and results nobody mentions.
+/// Random numbers stay: each draw moves on the sequence.
 static bool dropUnusedSymbols(Operation *root, Decisions &decisions) {
   llvm::StringSet<> used;
-  collectSymbolsUsedBy(root, /*nested=*/true, used);
-  SmallVector<ReadSizesOp> dead;
-  root->walk([&](ReadSizesOp read) {
-    if (llvm::none_of(symbolsDefinedBy(read), [&](StringRef s) { return used.contains(s); })) {
-      dead.push_back(read);
+  root->walk([&](Operation *op) {
+    // The dims of a result that nobody reads do not count.
+    if (!isa<CallOp>(op) || !op->use_empty()) {
+      collectSymbolsUsedBy(op, /*nested=*/false, used);
     }
   });
-  for (ReadSizesOp read : dead) {
-    decisions.did(reasons::symbolUnused, read.getLoc(), "tw.read_sizes");
-    read.erase();
+  SmallVector<Operation *> dead;
+  root->walk([&](Operation *op) {
+    auto call = dyn_cast<CallOp>(op);
+    bool mayGo = isa<ReadSizesOp>(op) || (call && !call.isRandom() && call->use_empty());
+    if (mayGo &&
+        llvm::none_of(symbolsDefinedBy(op), [&](StringRef s) { return used.contains(s); })) {
+      dead.push_back(op);
+    }
+  });
+  for (Operation *op : dead) {
+    decisions.did(reasons::symbolUnused, op->getLoc(), op->getName().getStringRef());
+    op->erase();
   }
   return !dead.empty();
 }

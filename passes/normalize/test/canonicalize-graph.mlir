@@ -64,3 +64,17 @@ func.func @branch(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4xf32>) -> tenso
   }
   return %r#0 : tensor<4xf32>
 }
+
+// -----
+
+// A builtin that nobody uses goes, random numbers stay.
+
+// CHECK-LABEL: func.func @calls
+// CHECK-NOT: tw.call "nonzero"
+// CHECK: tw.call "random_normal"
+func.func @calls(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %n = tw.call "nonzero"(%x) {operands_present = array<i1: true>, defines = ["u0"]}
+    : (tensor<4xf32>) -> tensor<1x?xi64, #tw.dims<[1, u0]>>
+  %r = tw.call "random_normal"() {operands_present = array<i1>} : () -> tensor<2xf32>
+  return %x : tensor<4xf32>
+}
