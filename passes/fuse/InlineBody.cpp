@@ -170,9 +170,10 @@ void simplifyBody(Operation *primitive) {
   DominanceInfo dominance(primitive);
   eliminateCommonSubExpressions(rewriter, dominance, primitive);
   Block &body = primitive->getRegion(0).front();
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body.without_terminator()))) {
-    if (isOpTriviallyDead(&op)) {
-      op.erase();
+  SmallVector<Operation *> operations(llvm::make_pointer_range(body.without_terminator()));
+  for (Operation *op : llvm::reverse(operations)) {
+    if (isOpTriviallyDead(op)) {
+      op->erase();
     }
   }
 }

@@ -181,12 +181,13 @@ private:
     for (Operation *primitive : primitives) {
       Inliner(primitive, profit, strict, decisions).run();
     }
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-      bool isDead = isa<ReshapeOp, ConstantOp, MapOp>(op) && op.use_empty();
+    SmallVector<Operation *> operations(llvm::make_pointer_range(block));
+    for (Operation *op : llvm::reverse(operations)) {
+      bool isDead = isa<ReshapeOp, ConstantOp, MapOp>(op) && op->use_empty();
       if (isDead) {
-        op.erase();
-      } else if (isPrimitive(&op)) {
-        unmarkCasts(&op);
+        op->erase();
+      } else if (isPrimitive(op)) {
+        unmarkCasts(op);
       }
     }
   }
