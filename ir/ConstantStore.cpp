@@ -33,4 +33,14 @@ std::optional<llvm::ArrayRef<char>> ConstantStore::find(llvm::StringRef hash) co
   return it->second.bytes;
 }
 
+void ConstantStore::forEach(
+    llvm::function_ref<void(llvm::StringRef, llvm::ArrayRef<char>)> visit) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  llvm::SmallVector<llvm::StringRef> hashes(entries.keys());
+  llvm::sort(hashes);
+  for (llvm::StringRef hash : hashes) {
+    visit(hash, entries.find(hash)->second.bytes);
+  }
+}
+
 } // namespace tilewright::tw

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include <memory>
@@ -32,6 +33,10 @@ public:
   std::string add(std::vector<char> bytes);
   /// \returns the bytes behind `hash`, nullopt if there are none.
   std::optional<llvm::ArrayRef<char>> find(llvm::StringRef hash) const;
+
+  /// Calls `visit` with every constant, in the order of their hashes.
+  void forEach(llvm::function_ref<void(llvm::StringRef hash, llvm::ArrayRef<char> bytes)> visit)
+      const;
 
 private:
   struct Entry {

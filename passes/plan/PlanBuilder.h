@@ -1,0 +1,52 @@
+//===- PlanBuilder.h - from regions to commands -----------------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "ir/TwOps.h"
+#include "passes/DecisionLog.h"
+#include "runtime/format/module_generated.h"
+#include "tilewright/Status.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tilewright::plan {
+
+/// How a region is launched: what its tactic declares.
+struct KernelLaunch {
+  std::string kernel;                      // exported name
+  llvm::SmallVector<tw::DimExpr> sizes;    // in the kernel's order
+  tw::DimExpr tasks;                       // independent tasks
+  tw::DimExpr workspace;                   // bytes per worker
+  int64_t grain = 1;                       // fewest tasks worth another thread
+};
+
+/// \returns the launch of a region.
+using LaunchOf = llvm::function_ref<Result<KernelLaunch>(tw::FusedOp)>;
+
+/// A plan and the constants that it refers to by number.
+struct BuiltPlan {
+  format::PlanT plan;
+  llvm::SmallVector<tw::ConstantOp> constants; // by constant number, equal ones once
+  std::vector<format::ParameterT> inputs, outputs;
+};
+
+/// Plans `@main` of `module`, whose operations are regions, calls, control flow,
+/// constants, reshapes and sizes. Every value gets its storage:
+///
+/// - a reshape is the same memory as its operand;
+/// - what a function returns is an owned block, copied where it is not computed
+///   into one (an input, a constant, a reshape, or returned twice);
+/// - what is sized by the function's parameters lies in the function's arena;
+/// - everything else is an owned block, released after its last use.
+///
+/// Errors: Internal, when the IR holds what should have been lowered before.
+Result<BuiltPlan> buildPlan(mlir::ModuleOp module, LaunchOf launchOf,
+                            DecisionLog *log = nullptr);
+
+/// Prints a plan as text, one command a line; for inspect, dumps and lit.
+void printPlan(const format::PlanT &plan, llvm::raw_ostream &os);
+
+} // namespace tilewright::plan

@@ -1,0 +1,82 @@
+//===- Backend.cpp - from regions to a module file ------------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/driver/Backend.h"
+#include "codegen/families/KernelLibrary.h"
+#include "tools/driver/Dumps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+using namespace tilewright::tw;
+
+namespace tilewright {
+
+Result<plan::BuiltPlan> planModule(ModuleOp module, ModuleOp kernels,
+                                   const BackendOptions &options, DecisionLog *log) {
+  KernelLibrary library(*options.tactics, *options.target);
+  auto launchOf = [&](FusedOp region) -> Result<plan::KernelLaunch> {
+    const Tactic *tactic = options.tactics->find(region);
+    if (!tactic) {
+      return Status(ErrorCode::Internal, "region @" + region.getSymName().str() +
+                                             " has no tactic; run the tile phase first");
+    }
+    Result<Launch> launch = tactic->launch(region);
+    if (!launch) {
+      return launch.status();
+    }
+    Result<std::string> kernel = library.add(region, kernels);
+    if (!kernel) {
+      return kernel.status();
+    }
+    return plan::KernelLaunch{*kernel, launch->sizes, launch->tasks, launch->workspaceBytes,
+                              launch->grain};
+  };
+  return plan::buildPlan(module, launchOf, log);
+}
+
+Result<CpuImage> compilePlanned(ModuleOp kernels, const BackendOptions &options) {
+  if (kernels.getBody()->empty()) {
+    return CpuImage();
+  }
+  CpuOptions cpu;
+  cpu.threads = options.threads;
+  Status dumped;
+  if (!options.kernelFolder.empty()) {
+    cpu.dump = [&](StringRef kernel, CpuDump kind, StringRef text) {
+      StringRef suffix = kind == CpuDump::LlvmIr ? ".ll" : ".s";
+      if (Status status = writeFile(options.kernelFolder, (kernel + suffix).str(), text); !status) {
+        dumped = status;
+      }
+    };
+    for (auto kernel : kernels.getOps<twk::KernelOp>()) {
+      std::string text;
+      llvm::raw_string_ostream os(text);
+      kernel->print(os);
+      TW_RETURN_IF_ERROR(writeFile(options.kernelFolder, kernel.getSymName().str() + ".mlir", text));
+    }
+  }
+  Result<CpuImage> image = compileKernels(kernels, *options.target, cpu);
+  if (image && !dumped) {
+    return dumped;
+  }
+  return image;
+}
+
+Result<BackendResult> generateCode(ModuleOp module, const BackendOptions &options,
+                                   DecisionLog *log) {
+  OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
+  Result<plan::BuiltPlan> planned = planModule(module, *kernels, options, log);
+  if (!planned) {
+    return planned.status();
+  }
+  Result<CpuImage> image = compilePlanned(*kernels, options);
+  if (!image) {
+    return image.status();
+  }
+  return BackendResult{std::move(*planned), std::move(*image)};
+}
+
+} // namespace tilewright

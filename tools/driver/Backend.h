@@ -1,0 +1,41 @@
+//===- Backend.h - from regions to a module file ----------------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "codegen/cpu/CompileKernels.h"
+#include "passes/plan/PlanBuilder.h"
+#include "passes/tile/Tactic.h"
+
+namespace tilewright {
+
+/// What plan and codegen make of a module.
+struct BackendResult {
+  plan::BuiltPlan plan;
+  CpuImage image; // no bytes when there is no kernel
+};
+
+struct BackendOptions {
+  const TargetSpec *target = nullptr;
+  const TacticRegistry *tactics = nullptr;
+  unsigned threads = 2;
+  /// Folder that gets each kernel as KERNEL.mlir, .ll and .s; empty: none.
+  std::string kernelFolder;
+};
+
+/// Plans `module`, whose regions have tactics. \returns the plan; its kernels
+/// are not compiled yet: they are in `kernels`, an empty module at first.
+Result<plan::BuiltPlan> planModule(mlir::ModuleOp module, mlir::ModuleOp kernels,
+                                   const BackendOptions &options, DecisionLog *log);
+
+/// Compiles the kernels that planModule left. \returns an image without bytes when there are none.
+Result<CpuImage> compilePlanned(mlir::ModuleOp kernels, const BackendOptions &options);
+
+/// Plan and codegen in one.
+Result<BackendResult> generateCode(mlir::ModuleOp module, const BackendOptions &options,
+                                   DecisionLog *log);
+
+} // namespace tilewright

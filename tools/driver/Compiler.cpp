@@ -1,0 +1,202 @@
+//===- Compiler.cpp - the compiler as a library ---------------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/driver/Compiler.h"
+#include "codegen/families/Tactics.h"
+#include "frontend/Importer.h"
+#include "runtime/Arena.h"
+#include "tools/driver/Backend.h"
+#include "tools/driver/Diagnostics.h"
+#include "tools/driver/Dumps.h"
+#include "tools/driver/Evaluator.h"
+#include "tools/driver/ModuleAssembly.h"
+#include "tools/driver/Pipeline.h"
+#include "tools/driver/Registration.h"
+#include "tools/driver/Summary.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/ThreadPool.h"
+#include <chrono>
+
+using namespace mlir;
+
+namespace tilewright {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double millisecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/// One compile, phase by phase.
+class Compile {
+public:
+  Compile(const std::string &path, const CompileOptions &options)
+      : path(path), options(options), target(options.target ? options.target : hostTarget()),
+        threads(options.threads ? options.threads : llvm::hardware_concurrency().compute_thread_count()),
+        evaluator(threads) {
+    registerDialects(registry);
+    registerCpuDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+  }
+
+  Result<CompileResult> run();
+
+private:
+  Status load();
+  Status phase(Phase which);
+  Status finishPhase(Phase which, Clock::time_point start);
+
+  const std::string &path;
+  const CompileOptions &options;
+  const TargetSpec *target;
+  unsigned threads;
+  DialectRegistry registry;
+  MLIRContext context;
+  Evaluator evaluator;
+  DecisionLog log;
+  std::string modelName;
+  OwningOpRef<ModuleOp> module;
+  OwningOpRef<ModuleOp> kernels;
+  plan::BuiltPlan planned;
+  CompileResult result;
+};
+
+} // namespace
+
+Status Compile::load() {
+  if (options.startFrom != Phase::Import) {
+    CollectedDiagnostics diagnostics(&context);
+    module = parseSourceFile<ModuleOp>(path, &context);
+    if (!module) {
+      return diagnostics.status(ErrorCode::ModelMalformed, "cannot read '" + path + "' as IR");
+    }
+    return readConstants(path, context);
+  }
+  Result<LoadedModel> model = loadModel(path);
+  if (!model) {
+    return model.status();
+  }
+  modelName = model->graph().name();
+  result.summary.onnxNodes = countNodes(model->graph());
+  auto shared = std::make_shared<const LoadedModel>(std::move(*model));
+  frontend::ImportOptions import;
+  import.shapes = options.shapes;
+  Result<OwningOpRef<ModuleOp>> imported = frontend::importModel(context, shared, import);
+  if (!imported) {
+    return imported.status();
+  }
+  module = std::move(*imported);
+  return Status::ok();
+}
+
+Status Compile::finishPhase(Phase which, Clock::time_point start) {
+  result.summary.phaseMilliseconds[nameOf(which).str()] = millisecondsSince(start);
+  std::string text;
+  bool isLast = which == options.stopAfter;
+  if (!isLast && options.dumpFolder.empty()) {
+    return Status::ok();
+  }
+  if (which <= Phase::Plan) {
+    llvm::raw_string_ostream os(text);
+    module->print(os, OpPrintingFlags().enableDebugInfo(true));
+  }
+  if (which == Phase::Plan) {
+    text = planAsComment(planned.plan) + text;
+  }
+  if (which == Phase::Codegen) {
+    llvm::raw_string_ostream os(text);
+    kernels->print(os);
+  }
+  if (!options.dumpFolder.empty()) {
+    TW_RETURN_IF_ERROR(writeDump(options.dumpFolder, which, text));
+  }
+  if (isLast) {
+    result.text = std::move(text);
+  }
+  return Status::ok();
+}
+
+Status Compile::phase(Phase which) {
+  PipelineOptions pipeline;
+  pipeline.target = target;
+  pipeline.tactics = &familyTactics();
+  pipeline.evaluator = &evaluator;
+  pipeline.log = &log;
+  pipeline.reference = options.reference;
+  pipeline.strict = options.strict;
+  BackendOptions backend;
+  backend.target = target;
+  backend.tactics = &familyTactics();
+  backend.threads = threads;
+  backend.kernelFolder = options.kernelFolder;
+  switch (which) {
+  case Phase::Import:
+    return load();
+  case Phase::Plan: {
+    kernels = ModuleOp::create(UnknownLoc::get(&context));
+    Result<plan::BuiltPlan> built = planModule(*module, *kernels, backend, &log);
+    if (!built) {
+      return built.status();
+    }
+    planned = std::move(*built);
+    return Status::ok();
+  }
+  case Phase::Codegen: {
+    Result<CpuImage> image = compilePlanned(*kernels, backend);
+    if (!image) {
+      return image.status();
+    }
+    summarize(planned, *image, result.summary);
+    ModuleParts parts;
+    parts.plan = &planned;
+    parts.code = image->bytes;
+    parts.target = target;
+    parts.modelName = modelName;
+    parts.decisions = toJson(log);
+    parts.summary = toJson(result.summary);
+    Result<std::vector<std::byte>> bytes = assembleModule(parts);
+    if (!bytes) {
+      return bytes.status();
+    }
+    result.module = std::move(*bytes);
+    return Status::ok();
+  }
+  default:
+    return runPhase(which, *module, pipeline);
+  }
+}
+
+Result<CompileResult> Compile::run() {
+  if (!target) {
+    return Status(ErrorCode::ModuleTarget, "this processor lacks x86-64-v2, the lowest level that "
+                                           "code is generated for");
+  }
+  Clock::time_point begin = Clock::now();
+  if (options.startFrom != Phase::Import) {
+    TW_RETURN_IF_ERROR(load());
+  }
+  for (size_t i = static_cast<size_t>(options.startFrom);
+       i <= static_cast<size_t>(options.stopAfter); ++i) {
+    Clock::time_point start = Clock::now();
+    TW_RETURN_IF_ERROR(phase(static_cast<Phase>(i)));
+    TW_RETURN_IF_ERROR(finishPhase(static_cast<Phase>(i), start));
+  }
+  if (!options.dumpFolder.empty()) {
+    TW_RETURN_IF_ERROR(writeConstants(options.dumpFolder, context));
+  }
+  result.summary.milliseconds = millisecondsSince(begin);
+  return std::move(result);
+}
+
+Result<CompileResult> compileModel(const std::string &path, const CompileOptions &options) {
+  Compile compile(path, options);
+  return compile.run();
+}
+
+} // namespace tilewright

@@ -1,0 +1,92 @@
+//===- Pipeline.cpp - the phases between import and code ------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+//
+// Each phase is a list of passes, to be read from top to bottom. A reference
+// compile runs nothing but decomposition and one region per operation.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/driver/Pipeline.h"
+#include "passes/fuse/Passes.h"
+#include "passes/normalize/Passes.h"
+#include "passes/tile/SelectTactic.h"
+#include "tools/driver/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+static void normalize(OpPassManager &passes, const PipelineOptions &options) {
+  passes.addPass(createCanonicalizeGraphPass(options.log));
+  passes.addPass(createFoldConstantsPass(options.evaluator, options.log));
+  passes.addPass(createFoldBatchNormPass(options.log));
+  passes.addPass(createFoldConstantsPass(options.evaluator, options.log));
+  passes.addPass(createCanonicalizeGraphPass(options.log));
+}
+
+static void fuse(OpPassManager &passes, const PipelineOptions &options) {
+  passes.addPass(createDecomposePass(options.log));
+  passes.addPass(createSinkReshapesPass(options.log));
+  passes.addPass(createPermuteResultsPass(options.log));
+  passes.addPass(createInlineProducersPass(options.log, options.strict));
+  passes.addPass(createCanonicalizeGraphPass(options.log));
+  passes.addPass(createFormRegionsPass(options.log));
+}
+
+static void fuseNothing(OpPassManager &passes, const PipelineOptions &options) {
+  passes.addPass(createDecomposePass(options.log));
+  passes.addPass(createIsolateRegionsPass());
+}
+
+static Status run(ModuleOp module, Phase phase,
+                  llvm::function_ref<void(OpPassManager &)> build) {
+  PassManager passes(module.getContext(), ModuleOp::getOperationName());
+  build(passes);
+  CollectedDiagnostics diagnostics(module.getContext());
+  if (failed(passes.run(module))) {
+    return diagnostics.status(ErrorCode::Internal, "phase " + nameOf(phase).str() + " failed");
+  }
+  return Status::ok();
+}
+
+/// Chooses tactics; those that pack constants leave packing operations behind,
+/// which are constants to fold.
+static Status tile(ModuleOp module, const PipelineOptions &options) {
+  TW_RETURN_IF_ERROR(selectTactics(module, *options.target, *options.tactics, options.reference,
+                                   *options.log));
+  if (options.reference || !options.evaluator) {
+    return Status::ok();
+  }
+  return run(module, Phase::Tile, [&](OpPassManager &passes) {
+    passes.addPass(createFoldConstantsPass(options.evaluator, options.log));
+    passes.addPass(createCanonicalizeGraphPass(options.log));
+  });
+}
+
+Status runPhase(Phase phase, ModuleOp module, const PipelineOptions &options) {
+  switch (phase) {
+  case Phase::Normalize:
+    return options.reference ? Status::ok() : run(module, phase, [&](OpPassManager &passes) {
+      normalize(passes, options);
+    });
+  case Phase::Fuse:
+    return run(module, phase, [&](OpPassManager &passes) {
+      options.reference ? fuseNothing(passes, options) : fuse(passes, options);
+    });
+  case Phase::Tile:
+    return tile(module, options);
+  case Phase::Import:
+  case Phase::Quantize: // nothing is quantised yet: all of it runs as it is written
+  case Phase::Layout:   // all tensors are row-major yet
+  case Phase::Plan:
+  case Phase::Codegen:
+    return Status::ok();
+  }
+  return Status::ok();
+}
+
+} // namespace tilewright
