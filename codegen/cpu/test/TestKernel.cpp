@@ -39,7 +39,7 @@ Result<CpuImage> compileText(const std::string &text, const TargetSpec &target,
 }
 
 LoadedImage::LoadedImage(const CpuImage &image) : workspace(1 << 16) {
-  int file = memfd_create("kernels", MFD_CLOEXEC);
+  file = memfd_create("kernels", MFD_CLOEXEC);
   if (file < 0 || write(file, image.bytes.data(), image.bytes.size()) !=
                       static_cast<ssize_t>(image.bytes.size())) {
     ADD_FAILURE() << "cannot write the image";
@@ -48,13 +48,13 @@ LoadedImage::LoadedImage(const CpuImage &image) : workspace(1 << 16) {
   std::string path = "/proc/self/fd/" + std::to_string(file);
   handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   EXPECT_NE(handle, nullptr) << dlerror();
-  close(file);
 }
 
 LoadedImage::~LoadedImage() {
   if (handle) {
     dlclose(handle);
   }
+  close(file);
 }
 
 int LoadedImage::call(const std::string &name, std::vector<void *> buffers,

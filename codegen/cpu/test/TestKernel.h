@@ -37,6 +37,8 @@ public:
 
 private:
   void *handle = nullptr;
+  // Open while loaded: the loader tells images apart by their path.
+  int file = -1;
   std::vector<char> workspace;
 };
 

@@ -1,0 +1,53 @@
+//===- BodyEmitter.h - scalar bodies, lane-wise -----------------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "codegen/families/KernelFrame.h"
+
+namespace tilewright::families {
+
+/// Evaluates the body of a primitive at several positions of a register tile
+/// ("copies"), each for all lanes. What two copies have in common is emitted
+/// once. One emitter serves one body in one block of the kernel.
+class BodyEmitter {
+public:
+  /// `activeLanes` is the mask of the lanes that exist, null for all of them.
+  BodyEmitter(KernelFrame &frame, mlir::Block &body, mlir::Value activeLanes)
+      : frame(frame), b(frame.getBuilder()), body(body),
+        activeLanes(activeLanes) {}
+
+  /// Evaluates the body for one copy at the given coordinates, all but its
+  /// terminator and the operation `skip`.
+  Status emit(unsigned copy, llvm::ArrayRef<Lanes> coordinates,
+              mlir::Operation *skip = nullptr);
+
+  /// \returns a value of the body for the copy emitted last.
+  Lanes get(mlir::Value value) const { return values.lookup(value); }
+
+private:
+  struct Emitted {
+    llvm::SmallVector<Lanes> operands;
+    llvm::SmallVector<Lanes> results;
+  };
+
+  Result<Lanes> emitOp(mlir::Operation *op, llvm::ArrayRef<Lanes> operands);
+  std::optional<Lanes> emitIndexOp(mlir::Operation *op,
+                                   llvm::ArrayRef<Lanes> operands);
+  Result<Lanes> emitLoad(tw::LoadOp load, llvm::ArrayRef<Lanes> operands);
+  Lanes emitClamp(llvm::ArrayRef<Lanes> operands);
+  Lanes emitClone(mlir::Operation *op, llvm::ArrayRef<Lanes> operands);
+
+  KernelFrame &frame;
+  LaneBuilder &b;
+  mlir::Block &body;
+  mlir::Value activeLanes;
+  unsigned copy = 0;
+  llvm::DenseMap<mlir::Value, Lanes> values;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Emitted, 1>> earlier;
+};
+
+} // namespace tilewright::families

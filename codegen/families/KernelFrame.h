@@ -1,0 +1,90 @@
+//===- KernelFrame.h - a kernel under construction --------------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+//
+// The kernel, its sizes and its memory, and what of the region's values lies
+// in registers at the point where code is emitted.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "codegen/families/Lanes.h"
+#include "codegen/families/Region.h"
+#include "ir/twk/TwkOps.h"
+#include "targets/TargetSpec.h"
+
+namespace tilewright::families {
+
+/// Memory that holds a tensor of the region, row-major.
+struct Memory {
+  mlir::Value memref;
+  mlir::Type element;
+  /// So many leading coordinates do not take part in the address: the memory
+  /// holds one row.
+  unsigned ignored = 0;
+};
+
+/// The type of a body's scalar in a kernel: small floats are integers of their
+/// width, everything else stays.
+mlir::Type bodyType(mlir::Type scalar);
+/// The element type of the buffer that holds a tensor of `element`.
+mlir::Type storageType(mlir::Type element);
+/// \returns the bytes of one element in memory.
+int64_t storageBytes(mlir::Type element);
+
+class KernelFrame {
+public:
+  /// Makes the kernel at the builder's insertion point and enters it.
+  KernelFrame(const FusedRegion &region, const TargetSpec &target,
+              llvm::StringRef name, mlir::OpBuilder &builder);
+
+  LaneBuilder &getBuilder() { return b; }
+  const TargetSpec &getTarget() const { return target; }
+  const FusedRegion &getRegion() const { return region; }
+  twk::KernelOp getKernel() const { return kernel; }
+
+  /// A size as a constant or as a value of the entry block.
+  Lanes size(tw::DimExpr size);
+  mlir::Value sizeValue(tw::DimExpr expr) { return b.first(size(expr)); }
+  /// The row-major strides of a tensor type.
+  llvm::ArrayRef<Lanes> stridesOf(mlir::Type tensor);
+
+  /// The memory of an argument or result of the region, or of a row buffer;
+  /// reshapes share their operand's. Null if there is none.
+  const Memory *memoryOf(mlir::Value value) const;
+  void setMemory(mlir::Value value, Memory memory);
+  /// The buffers that `value` must be written to: one per time it is yielded.
+  llvm::ArrayRef<Memory> outputsOf(mlir::Value value) const;
+
+  /// What a value of the region is at the coordinates of register copy `copy`.
+  const Lanes *registerOf(mlir::Value value, unsigned copy) const;
+  void setRegister(mlir::Value value, unsigned copy, Lanes lanes);
+  /// Forgets all registers: their scope has ended.
+  void clearRegisters() { registers.clear(); }
+
+  /// Sets the status word: an index was out of range.
+  void reportBadIndex(mlir::Value condition);
+
+  /// Ends the kernel.
+  twk::KernelOp finish();
+
+private:
+  Lanes compute(tw::DimExpr expr);
+  void makeConstant(tw::ConstantOp constant);
+
+  const FusedRegion &region;
+  const TargetSpec &target;
+  LaneBuilder b;
+  twk::KernelOp kernel;
+  mlir::Operation *entryEnd = nullptr; // sizes are computed before this
+  llvm::DenseMap<tw::DimExpr, Lanes> sizes;
+  llvm::DenseMap<mlir::Type, llvm::SmallVector<Lanes>> strides;
+  llvm::DenseMap<mlir::Value, Memory> memories;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Memory>> outputs;
+  llvm::DenseMap<std::pair<mlir::Value, unsigned>, Lanes> registers;
+};
+
+} // namespace tilewright::families

@@ -1,0 +1,141 @@
+//===- KernelLibrary.cpp - the distinct kernels of a compile --------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/families/KernelLibrary.h"
+#include "codegen/families/Region.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+using namespace tilewright::families;
+
+namespace tilewright {
+
+/// The region without its name and locations. The root names of primitives
+/// stay: they are part of the kernel's name.
+static std::string structureOf(tw::FusedOp region) {
+  tw::FusedOp copy = region.clone();
+  copy.setSymName("region");
+  for (unsigned i = 0; i < copy.getInputs().size(); ++i) {
+    // Operands are names from outside; only their types matter.
+    copy->setOperand(i, copy.getBody().getArgument(i));
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  OpPrintingFlags flags;
+  flags.useLocalScope().printGenericOpForm();
+  copy->print(os, flags);
+  copy->erase();
+  return text;
+}
+
+static std::string familyOf(const FusedRegion &region) {
+  switch (region.form) {
+  case Form::Pointwise:
+    return "pointwise";
+  case Form::Reduce:
+    return productOfBody(region.getReduce()) ? "contract" : "reduce";
+  case Form::Rows:
+    return "rows";
+  case Form::Scan:
+    return "scan";
+  case Form::Scatter:
+    return "scatter";
+  }
+  return "region";
+}
+
+static std::string rootOf(Operation *primitive) {
+  if (auto root = primitive->getAttrOfType<StringAttr>("root");
+      root && !root.empty()) {
+    return root.str();
+  }
+  if (auto reduce = dyn_cast<tw::ReduceOp>(primitive)) {
+    return stringifyFoldKind(reduce.getKind()).str();
+  }
+  return primitive->getName().stripDialect().str();
+}
+
+/// `f32`, or `f16_f32` for operands and result of different types.
+static std::string typesOf(tw::FusedOp op) {
+  std::string text;
+  SmallVector<Type> seen;
+  auto add = [&](Type tensor) {
+    Type element = tw::elementTypeOf(tensor);
+    if (llvm::is_contained(seen, element) || seen.size() == 3) {
+      return;
+    }
+    seen.push_back(element);
+    std::string name;
+    llvm::raw_string_ostream(name) << element;
+    text += (text.empty() ? "" : "_") + StringRef(name).lower();
+  };
+  llvm::for_each(op.getInputs().getTypes(), add);
+  llvm::for_each(op.getResultTypes(), add);
+  return text;
+}
+
+static std::string tileOf(tw::FusedOp op) {
+  auto parameters =
+      dyn_cast_or_null<DictionaryAttr>(op.getTactic().value_or(Attribute()));
+  if (!parameters) {
+    return "scalar";
+  }
+  std::string text;
+  if (auto tile = parameters.getAs<DenseI64ArrayAttr>("tile")) {
+    for (int64_t count : tile.asArrayRef()) {
+      text += std::to_string(count) + "x";
+    }
+  }
+  auto width = parameters.getAs<IntegerAttr>("width");
+  return text + std::to_string(width ? width.getInt() : 1);
+}
+
+/// What follows the root: `none`, or the number of maps.
+static std::string epilogueOf(const FusedRegion &region) {
+  size_t maps = region.primitives.size() - 1;
+  return maps == 0 ? "none" : "maps" + std::to_string(maps);
+}
+
+/// Symbol characters only.
+static std::string sanitised(std::string name) {
+  for (char &c : name) {
+    c = llvm::isAlnum(c) ? c : '_';
+  }
+  return name;
+}
+
+std::string KernelLibrary::nameOf(tw::FusedOp op) const {
+  Result<FusedRegion> region = analyseRegion(op);
+  std::string name = "tw_";
+  if (region) {
+    name += familyOf(*region) + "_" + rootOf(region->primitives.front()) + "_" +
+            typesOf(op) + "_" + tileOf(op) + "_" + epilogueOf(*region) + "_";
+  }
+  std::string hash =
+      llvm::utohexstr(llvm::xxh3_64bits(structureOf(op)), /*LowerCase=*/true);
+  return sanitised(name + hash + "__" + std::string(target.name));
+}
+
+Result<std::string> KernelLibrary::add(tw::FusedOp op, ModuleOp kernels) {
+  const Tactic *tactic = registry.find(op);
+  if (!tactic) {
+    return Status(ErrorCode::Internal, "region '" + op.getSymName().str() +
+                                           "' has no tactic that exists");
+  }
+  std::string name = nameOf(op);
+  if (built.contains(name)) {
+    return name;
+  }
+  OpBuilder builder = OpBuilder::atBlockEnd(kernels.getBody());
+  Result<twk::KernelOp> kernel = tactic->build(op, target, name, builder);
+  TW_RETURN_IF_ERROR(kernel.status());
+  built[name] = true;
+  return name;
+}
+
+} // namespace tilewright

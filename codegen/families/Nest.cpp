@@ -1,0 +1,405 @@
+//===- Nest.cpp - the loop nest of a tiled region -------------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/families/Nest.h"
+#include "codegen/families/BodyEmitter.h"
+#include "codegen/families/MemoryAccess.h"
+#include "codegen/families/Reduction.h"
+#include "codegen/families/ReshapeCoordinates.h"
+#include "codegen/families/TaskLoop.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright::tw;
+
+namespace tilewright::families {
+
+namespace {
+
+/// What each task coordinate stands for: outermost first.
+struct TaskSpace {
+  struct Digit {
+    unsigned axis;
+    int64_t tile; // elements of the axis per task
+  };
+  SmallVector<Digit> digits;
+};
+
+} // namespace
+
+/// A contraction walks the tiles that share a panel of the vector axis one
+/// after the other; everything else walks memory in order.
+static TaskSpace taskSpaceOf(const TileDomain &domain,
+                             const NestParameters &parameters, bool isReduce) {
+  TaskSpace space;
+  bool panelFirst =
+      isReduce && parameters.vectorAxis >= 0 && !parameters.unroll.empty();
+  auto unrollOf = [&](unsigned axis) -> int64_t {
+    for (const NestParameters::Unroll &unroll : parameters.unroll) {
+      if (unroll.axis == axis) {
+        return unroll.count;
+      }
+    }
+    return 1;
+  };
+  if (panelFirst) {
+    space.digits.push_back(
+        {static_cast<unsigned>(parameters.vectorAxis), parameters.chunk});
+  }
+  for (unsigned axis = 0; axis < domain.parallel.size(); ++axis) {
+    if (static_cast<int64_t>(axis) != parameters.vectorAxis) {
+      space.digits.push_back({axis, unrollOf(axis)});
+    }
+  }
+  if (parameters.vectorAxis >= 0 && !panelFirst) {
+    space.digits.push_back(
+        {static_cast<unsigned>(parameters.vectorAxis), parameters.chunk});
+  }
+  return space;
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters and launch
+//===----------------------------------------------------------------------===//
+
+DictionaryAttr NestParameters::toAttribute(MLIRContext *context,
+                                           StringRef tactic) const {
+  Builder b(context);
+  SmallVector<NamedAttribute> entries;
+  auto add = [&](StringRef name, Attribute value) {
+    entries.push_back(b.getNamedAttr(name, value));
+  };
+  add("name", b.getStringAttr(tactic));
+  add("vector", b.getI64IntegerAttr(vectorAxis));
+  add("width", b.getI64IntegerAttr(width));
+  add("chunk", b.getI64IntegerAttr(chunk));
+  SmallVector<int64_t> axes, counts;
+  for (const Unroll &one : unroll) {
+    axes.push_back(one.axis);
+    counts.push_back(one.count);
+  }
+  add("unroll", b.getDenseI64ArrayAttr(axes));
+  add("tile", b.getDenseI64ArrayAttr(counts));
+  if (innerVector) {
+    add("inner_vector", b.getUnitAttr());
+  }
+  if (wide) {
+    add("wide", b.getUnitAttr());
+  }
+  return b.getDictionaryAttr(entries);
+}
+
+NestParameters NestParameters::fromAttribute(DictionaryAttr attribute) {
+  NestParameters result;
+  auto integer = [&](StringRef name, int64_t otherwise) {
+    auto value = attribute.getAs<IntegerAttr>(name);
+    return value ? value.getInt() : otherwise;
+  };
+  result.vectorAxis = integer("vector", -1);
+  result.width = integer("width", 1);
+  result.chunk = integer("chunk", 1);
+  auto axes = attribute.getAs<DenseI64ArrayAttr>("unroll");
+  auto counts = attribute.getAs<DenseI64ArrayAttr>("tile");
+  if (axes && counts) {
+    for (auto [axis, count] :
+         llvm::zip(axes.asArrayRef(), counts.asArrayRef())) {
+      result.unroll.push_back({static_cast<unsigned>(axis), count});
+    }
+  }
+  result.innerVector = attribute.contains("inner_vector");
+  result.wide = attribute.contains("wide");
+  return result;
+}
+
+/// About how many scalar steps are worth a thread.
+constexpr int64_t stepsPerThread = 16384;
+
+Launch nestLaunch(const FusedRegion &region, const NestParameters &parameters) {
+  MLIRContext *context = region.op.getContext();
+  Launch launch;
+  launch.sizes = sizesOf(region.op);
+  TileDomain domain = tileDomainOf(region);
+  TaskSpace space =
+      taskSpaceOf(domain, parameters, region.form == Form::Reduce);
+  launch.tasks = DimExpr::constant(context, 1);
+  int64_t steps = 1;
+  for (const TaskSpace::Digit &digit : space.digits) {
+    DimExpr extent = domain.parallel[digit.axis].extent;
+    launch.tasks = launch.tasks * extent.ceilDiv(digit.tile);
+    steps *= std::min(digit.tile, extent.getConstant().value_or(digit.tile));
+  }
+  for (const TileAxis &axis : domain.reduction) {
+    steps *= std::clamp<int64_t>(axis.extent.getConstant().value_or(16), 1,
+                                 stepsPerThread);
+    steps = std::min(steps, stepsPerThread);
+  }
+  launch.workspaceBytes = DimExpr::constant(context, 0);
+  launch.grain =
+      std::max<int64_t>(1, stepsPerThread / std::max<int64_t>(steps, 1));
+  return launch;
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class NestEmitter {
+public:
+  NestEmitter(KernelFrame &frame, const NestParameters &parameters)
+      : frame(frame), b(frame.getBuilder()), region(frame.getRegion()),
+        parameters(parameters), domain(tileDomainOf(region)),
+        space(taskSpaceOf(domain, parameters, region.form == Form::Reduce)) {}
+
+  Status run();
+
+private:
+  Status task(ArrayRef<Value> digits);
+  Status vectorTiles(Value from);
+  Status vectorTail(Value from, Value end);
+  Status unrolled(unsigned number, SmallVector<int64_t> counts);
+  Status tile(ArrayRef<int64_t> counts);
+  Status finishMap(MapOp map, ArrayRef<SmallVector<Lanes>> copies);
+  void store(Value value, ArrayRef<SmallVector<Lanes>> copies);
+  SmallVector<SmallVector<Lanes>> copiesOf(ArrayRef<int64_t> counts);
+
+  KernelFrame &frame;
+  LaneBuilder &b;
+  const FusedRegion &region;
+  const NestParameters &parameters;
+  TileDomain domain;
+  TaskSpace space;
+  SmallVector<Lanes> position; // of the tile, by axis
+  Value activeLanes;
+};
+
+} // namespace
+
+Status NestEmitter::run() {
+  SmallVector<Lanes> counts;
+  for (const TaskSpace::Digit &digit : space.digits) {
+    Lanes extent = frame.size(domain.parallel[digit.axis].extent);
+    counts.push_back(b.floorDiv(b.add(extent, Lanes::index(digit.tile - 1)),
+                                Lanes::index(digit.tile)));
+  }
+  return emitTaskLoop(frame, counts,
+                      [&](ArrayRef<Value> digits) { return task(digits); });
+}
+
+Status NestEmitter::task(ArrayRef<Value> digits) {
+  position.assign(domain.parallel.size(), Lanes::index(0));
+  Value vectorStart;
+  for (auto [digit, number] : llvm::zip(space.digits, digits)) {
+    Lanes start = b.mul(Lanes::index(number), Lanes::index(digit.tile));
+    position[digit.axis] = start;
+    if (static_cast<int64_t>(digit.axis) == parameters.vectorAxis) {
+      vectorStart = b.first(start);
+    }
+  }
+  return vectorStart ? vectorTiles(vectorStart) : unrolled(0, {});
+}
+
+/// The vectors of one task: whole ones, then the rest.
+Status NestEmitter::vectorTiles(Value from) {
+  int64_t width = parameters.width, chunk = parameters.chunk;
+  DimExpr extent = domain.parallel[parameters.vectorAxis].extent;
+  std::optional<int64_t> constant = extent.getConstant();
+  bool hasTail = !constant || *constant % width != 0;
+  auto whole = [&](Value start) {
+    b.setWidth(width);
+    position[parameters.vectorAxis] = Lanes::coordinate(start, width);
+    Status status = unrolled(0, {});
+    b.setWidth(1);
+    return status;
+  };
+  if (chunk == width) {
+    if (!hasTail) {
+      return whole(from);
+    }
+    Value end = frame.sizeValue(extent);
+    Value next = b.create<arith::AddIOp>(from, b.constantIndex(width));
+    Value isWhole =
+        b.create<arith::CmpIOp>(arith::CmpIPredicate::sle, next, end);
+    if (constant && *constant < width) {
+      return vectorTail(from, end);
+    }
+    auto branch = b.create<scf::IfOp>(isWhole, /*withElse=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    TW_RETURN_IF_ERROR(whole(from));
+    b.setInsertionPointToStart(branch.elseBlock());
+    return vectorTail(from, end);
+  }
+  Value limit = b.create<arith::AddIOp>(from, b.constantIndex(chunk));
+  Value end = b.create<arith::MinSIOp>(limit, frame.sizeValue(extent));
+  Value count = b.create<arith::SubIOp>(end, from);
+  Value rest = b.create<arith::RemUIOp>(count, b.constantIndex(width));
+  Value mainEnd = b.create<arith::SubIOp>(end, rest);
+  TW_RETURN_IF_ERROR(emitLoop(b, from, mainEnd, width, whole));
+  if (!hasTail) {
+    return Status::ok();
+  }
+  Value isPartial =
+      b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, mainEnd, end);
+  return emitIf(b, isPartial, [&] { return vectorTail(mainEnd, end); });
+}
+
+/// Fewer elements than lanes: a mask, or one element after the other where the
+/// machine has no masks.
+Status NestEmitter::vectorTail(Value from, Value end) {
+  if (!frame.getTarget().hasMaskedOps) {
+    return emitLoop(b, from, end, 1, [&](Value at) {
+      position[parameters.vectorAxis] = Lanes::index(at);
+      return unrolled(0, {});
+    });
+  }
+  b.setWidth(parameters.width);
+  Value left = b.create<arith::SubIOp>(end, from);
+  activeLanes = b.create<vector::CreateMaskOp>(b.vectorOf(b.getI1Type()), left);
+  position[parameters.vectorAxis] = Lanes::coordinate(from, parameters.width);
+  Status status = unrolled(0, {});
+  activeLanes = Value();
+  b.setWidth(1);
+  return status;
+}
+
+/// Fixes the number of copies along each unrolled axis. The last tile of an
+/// axis overlaps the one before it; an axis shorter than a tile runs one by
+/// one.
+Status NestEmitter::unrolled(unsigned number, SmallVector<int64_t> counts) {
+  if (number == parameters.unroll.size()) {
+    return tile(counts);
+  }
+  const NestParameters::Unroll &unroll = parameters.unroll[number];
+  DimExpr extent = domain.parallel[unroll.axis].extent;
+  std::optional<int64_t> constant = extent.getConstant();
+  Lanes start = position[unroll.axis];
+  SmallVector<int64_t> withTile = counts;
+  withTile.push_back(unroll.count);
+  auto wholeTile = [&] {
+    if (!constant || *constant % unroll.count != 0) {
+      Lanes latest = b.sub(frame.size(extent), Lanes::index(unroll.count));
+      position[unroll.axis] = Lanes::index(b.first(b.min(start, latest)));
+    }
+    Status status = unrolled(number + 1, withTile);
+    position[unroll.axis] = start;
+    return status;
+  };
+  if (constant) {
+    return wholeTile();
+  }
+  Value fits = b.create<arith::CmpIOp>(arith::CmpIPredicate::sge,
+                                       frame.sizeValue(extent),
+                                       b.constantIndex(unroll.count));
+  auto branch = b.create<scf::IfOp>(fits, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  TW_RETURN_IF_ERROR(wholeTile());
+  b.setInsertionPointToStart(branch.elseBlock());
+  Status status = emitLoop(b, b.constantIndex(0), frame.sizeValue(extent), 1,
+                           [&](Value at) {
+                             position[unroll.axis] = Lanes::index(at);
+                             counts.push_back(1);
+                             return unrolled(number + 1, counts);
+                           });
+  position[unroll.axis] = start;
+  return status;
+}
+
+/// The region's parallel coordinates of each copy.
+SmallVector<SmallVector<Lanes>>
+NestEmitter::copiesOf(ArrayRef<int64_t> counts) {
+  SmallVector<Lanes> first(region.parallel.size(), Lanes::index(0));
+  for (auto [axis, at] : llvm::zip(domain.parallel, position)) {
+    first[axis.last] = at;
+  }
+  SmallVector<SmallVector<Lanes>> copies = {first};
+  for (auto [unroll, count] : llvm::zip(parameters.unroll, counts)) {
+    SmallVector<SmallVector<Lanes>> more;
+    for (const SmallVector<Lanes> &copy : copies) {
+      for (int64_t i = 0; i < count; ++i) {
+        SmallVector<Lanes> next = copy;
+        Lanes &coordinate = next[domain.parallel[unroll.axis].last];
+        coordinate = b.add(coordinate, Lanes::index(i));
+        more.push_back(next);
+      }
+    }
+    copies = std::move(more);
+  }
+  return copies;
+}
+
+Status NestEmitter::tile(ArrayRef<int64_t> counts) {
+  frame.clearRegisters();
+  SmallVector<SmallVector<Lanes>> copies = copiesOf(counts);
+  ArrayRef<Operation *> maps = region.primitives;
+  if (region.form == Form::Reduce) {
+    maps = maps.drop_front();
+    ReductionPlan plan;
+    plan.op = region.getReduce();
+    plan.axes = domain.reduction;
+    plan.innerWidth = parameters.innerVector ? parameters.width : 1;
+    plan.wide = parameters.wide;
+    Result<SmallVector<Lanes>> results =
+        emitReduction(frame, plan, copies, activeLanes);
+    TW_RETURN_IF_ERROR(results.status());
+    for (auto [copy, lanes] : llvm::enumerate(*results)) {
+      frame.setRegister(plan.op.getResult(), copy, lanes);
+    }
+    store(plan.op.getResult(), copies);
+  }
+  for (Operation *map : maps) {
+    TW_RETURN_IF_ERROR(finishMap(cast<MapOp>(map), copies));
+  }
+  frame.clearRegisters();
+  return Status::ok();
+}
+
+/// Evaluates a map for all copies, and stores those results that are yielded.
+Status NestEmitter::finishMap(MapOp map, ArrayRef<SmallVector<Lanes>> copies) {
+  BodyEmitter emitter(frame, map.getBody().front(), activeLanes);
+  SmallVector<SmallVector<Lanes>> own;
+  for (auto [copy, coordinates] : llvm::enumerate(copies)) {
+    own.push_back(reshapeCoordinates(frame, region.parallel, map.getDomain(),
+                                     coordinates));
+    TW_RETURN_IF_ERROR(emitter.emit(copy, own.back()));
+    for (auto [result, yielded] :
+         llvm::zip(map.getResults(), yieldOf(map).getOperands())) {
+      frame.setRegister(result, copy, emitter.get(yielded));
+    }
+  }
+  for (Value result : map.getResults()) {
+    store(result, own);
+  }
+  return Status::ok();
+}
+
+void NestEmitter::store(Value value, ArrayRef<SmallVector<Lanes>> copies) {
+  for (const Memory &memory : frame.outputsOf(value)) {
+    for (auto [copy, coordinates] : llvm::enumerate(copies)) {
+      Lanes offset = offsetOf(frame, memory, value.getType(), coordinates);
+      storeLanes(frame, memory, offset, *frame.registerOf(value, copy),
+                 activeLanes);
+    }
+  }
+}
+
+Result<twk::KernelOp> buildNest(const FusedRegion &region,
+                                const NestParameters &parameters,
+                                const TargetSpec &target, StringRef name,
+                                OpBuilder &builder) {
+  KernelFrame frame(region, target, name, builder);
+  Status status = NestEmitter(frame, parameters).run();
+  if (!status) {
+    frame.getKernel()->erase();
+    return status;
+  }
+  return frame.getKernel();
+}
+
+} // namespace tilewright::families

@@ -1,0 +1,49 @@
+//===- Nest.h - the loop nest of a tiled region -----------------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+//
+// Regions of the forms Pointwise and Reduce become one nest: a task is a tile
+// of the parallel axes, in which one axis may run along vector lanes and others
+// be unrolled into copies that live in registers.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "codegen/families/KernelFrame.h"
+#include "codegen/families/TileDomain.h"
+#include "passes/tile/Tactic.h"
+
+namespace tilewright::families {
+
+/// The tile parameters of a nest, numbered by the axes of its TileDomain.
+struct NestParameters {
+  struct Unroll {
+    unsigned axis;
+    int64_t count;
+  };
+  int64_t vectorAxis = -1; ///< the axis along the lanes; -1: none
+  int64_t width =
+      1; ///< lanes, of the vector axis or of the innermost reduction
+  int64_t chunk = 1; ///< elements of the vector axis in one task
+  llvm::SmallVector<Unroll> unroll;
+  bool innerVector = false; ///< lanes run along the innermost reduction axis
+  bool wide = false;        ///< accumulate floats in f64
+
+  mlir::DictionaryAttr toAttribute(mlir::MLIRContext *context,
+                                   llvm::StringRef tactic) const;
+  static NestParameters fromAttribute(mlir::DictionaryAttr attribute);
+};
+
+/// \returns the tasks and sizes of a nest.
+Launch nestLaunch(const FusedRegion &region, const NestParameters &parameters);
+
+/// Builds the kernel of a region of form Pointwise or Reduce.
+Result<twk::KernelOp> buildNest(const FusedRegion &region,
+                                const NestParameters &parameters,
+                                const TargetSpec &target, llvm::StringRef name,
+                                mlir::OpBuilder &builder);
+
+} // namespace tilewright::families

@@ -1,0 +1,411 @@
+//===- NestSchedule.cpp - tile parameters by cost -------------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/families/NestSchedule.h"
+#include "codegen/families/Access.h"
+#include "codegen/families/Packing.h"
+
+using namespace mlir;
+using namespace tilewright::tw;
+
+namespace tilewright::families {
+
+namespace {
+
+// Cycles of one operation on one vector register, on the machines that the
+// levels describe; gathers and scatters cost by the lane.
+constexpr double fmaCycles = 0.5, loadCycles = 0.55, storeCycles = 1.0,
+                 gatherCycles = 0.8, scatterCycles = 1.3, chainCycles = 4.0,
+                 stepCycles = 0.6;
+/// What an extent counts as when only run time knows it.
+constexpr int64_t unknownExtent = 128;
+
+/// One nest that may be chosen.
+struct Candidate {
+  int64_t vectorAxis = -1;
+  bool innerVector = false;
+  int64_t width = 1;
+  SmallVector<NestParameters::Unroll, 2> unroll;
+
+  int64_t copies() const {
+    int64_t count = 1;
+    for (const NestParameters::Unroll &one : unroll) {
+      count *= one.count;
+    }
+    return count;
+  }
+};
+
+class CostModel {
+public:
+  CostModel(const FusedRegion &region, const TargetSpec &target)
+      : region(region), target(target), domain(tileDomainOf(region)) {
+    if (region.form == Form::Reduce) {
+      for (const TileAxis &axis : domain.reduction) {
+        reductionSize *= std::max<int64_t>(extentOf(axis), 1);
+      }
+    }
+    lanes = target.lanes(computeBytes());
+  }
+
+  /// \returns cycles per useful scalar step.
+  double cost(const Candidate &candidate);
+
+  bool fitsRegisters(const Candidate &candidate) const {
+    int64_t vectors = std::max<int64_t>(candidate.width / lanes, 1);
+    return candidate.copies() * vectors + vectors + 2 <= target.vectorRegisters;
+  }
+
+  const TileDomain &getDomain() const { return domain; }
+  int64_t getLanes() const { return lanes; }
+  static int64_t extentOf(const TileAxis &axis) {
+    return axis.extent.getConstant().value_or(unknownExtent);
+  }
+
+private:
+  int64_t computeBytes() const;
+  double loadCost(LoadOp load, const Candidate &candidate, BlockArgument along,
+                  bool isReduceBody);
+  double bodyCost(Operation *primitive, const Candidate &candidate);
+  double laneEfficiency(const TileAxis &axis, int64_t width) const;
+
+  const FusedRegion &region;
+  const TargetSpec &target;
+  TileDomain domain;
+  double reductionSize = 1;
+  int64_t lanes = 1;
+};
+
+} // namespace
+
+/// The size of the scalars that most of the work is done on.
+int64_t CostModel::computeBytes() const {
+  Operation *first = region.primitives.front();
+  Type type =
+      computeType(scalarType(elementTypeOf(first->getResult(0).getType())));
+  int64_t bytes = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() / 8 : 8;
+  return std::clamp<int64_t>(bytes, 4, 8);
+}
+
+/// The argument of a primitive that stands for axis `axis` of the nest.
+static BlockArgument argumentOf(const FusedRegion &region, Operation *primitive,
+                                const TileAxis &axis) {
+  Block &body = primitive->getRegion(0).front();
+  unsigned position = axis.last;
+  if (!isa<ReduceOp>(primitive)) {
+    // The maps may have other leading axes; the last ones agree.
+    size_t rank = domainOf(primitive).size();
+    position = position + rank < region.parallel.size()
+                   ? 0
+                   : position + rank - region.parallel.size();
+  }
+  return body.getNumArguments() == 0
+             ? BlockArgument()
+             : body.getArgument(
+                   std::min<unsigned>(position, body.getNumArguments() - 1));
+}
+
+double CostModel::laneEfficiency(const TileAxis &axis, int64_t width) const {
+  int64_t extent = std::max<int64_t>(extentOf(axis), 1);
+  int64_t rest = extent % width;
+  int64_t rounded = extent - rest;
+  if (rest != 0) {
+    rounded += target.hasMaskedOps ? width + width / 8 : rest * width;
+  }
+  return static_cast<double>(extent) / rounded;
+}
+
+double CostModel::loadCost(LoadOp load, const Candidate &candidate,
+                           BlockArgument along, bool isReduceBody) {
+  double instances = 1;
+  for (const NestParameters::Unroll &unroll : candidate.unroll) {
+    BlockArgument argument =
+        argumentOf(region, load->getParentOp(), domain.parallel[unroll.axis]);
+    if (argument && movementOf(load, argument, 1) != Movement::None) {
+      instances *= unroll.count;
+    }
+  }
+  double vectors =
+      std::max<double>(static_cast<double>(candidate.width) / lanes, 1);
+  if (!along || candidate.width == 1) {
+    return instances * loadCycles;
+  }
+  Movement movement = movementOf(load, along, candidate.width);
+  if (isReduceBody && movement == Movement::Strided &&
+      isPackable(region, load, along)) {
+    movement = Movement::Contiguous;
+  }
+  switch (movement) {
+  case Movement::None:
+    return instances * loadCycles;
+  case Movement::Contiguous:
+    return instances * vectors * loadCycles;
+  case Movement::Strided:
+  case Movement::Irregular:
+    break;
+  }
+  return instances * candidate.width * gatherCycles;
+}
+
+double CostModel::bodyCost(Operation *primitive, const Candidate &candidate) {
+  Block &body = primitive->getRegion(0).front();
+  auto reduce = dyn_cast<ReduceOp>(primitive);
+  BlockArgument along;
+  if (candidate.vectorAxis >= 0) {
+    along =
+        argumentOf(region, primitive, domain.parallel[candidate.vectorAxis]);
+  } else if (candidate.innerVector && reduce && !domain.reduction.empty()) {
+    along = body.getArgument(reduce.getParallelRank() +
+                             domain.reduction.back().last);
+  }
+  double vectors =
+      std::max<double>(static_cast<double>(candidate.width) / lanes, 1);
+  double loads = 0, arithmetic = 0;
+  for (Operation &op : body.without_terminator()) {
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      Operation *source = stripReshapes(load.getSource()).getDefiningOp();
+      loads +=
+          source && isPrimitive(source)
+              ? 0
+              : loadCost(load, candidate, along, static_cast<bool>(reduce));
+    } else if (!op.getResult(0).getType().isIndex()) {
+      arithmetic += candidate.copies() * vectors * fmaCycles;
+    }
+  }
+  double cycles = std::max(loads, arithmetic) + stepCycles;
+  if (reduce) {
+    // A fold waits for the one before it.
+    cycles = std::max(cycles, chainCycles);
+  }
+  return cycles;
+}
+
+double CostModel::cost(const Candidate &candidate) {
+  double vectors =
+      std::max<double>(static_cast<double>(candidate.width) / lanes, 1);
+  double perStep = 0, perTile = 0;
+  for (Operation *primitive : region.primitives) {
+    bool isReduce = isa<ReduceOp>(primitive);
+    Candidate own = candidate;
+    own.width = !isReduce && candidate.innerVector ? 1 : candidate.width;
+    (isReduce ? perStep : perTile) += bodyCost(primitive, own);
+  }
+  for (Value value : region.getYield().getOperands()) {
+    // Only the last axis is contiguous in an output.
+    (void)value;
+    bool isContiguous = candidate.vectorAxis < 0 ||
+                        domain.parallel[candidate.vectorAxis].last + 1 ==
+                            region.parallel.size();
+    perTile +=
+        candidate.copies() * (candidate.innerVector ? storeCycles
+                              : isContiguous ? vectors * storeCycles
+                                             : candidate.width * scatterCycles);
+  }
+  double efficiency = 1;
+  double steps = candidate.copies() * candidate.width;
+  double trips = reductionSize;
+  if (candidate.innerVector) {
+    efficiency *= laneEfficiency(domain.reduction.back(), candidate.width);
+    trips /= candidate.width;
+    perTile +=
+        candidate.copies() * (3.0 * llvm::Log2_64_Ceil(candidate.width) + 4.0);
+  } else if (candidate.vectorAxis >= 0) {
+    efficiency *=
+        laneEfficiency(domain.parallel[candidate.vectorAxis], candidate.width);
+  }
+  for (const NestParameters::Unroll &unroll : candidate.unroll) {
+    double extent =
+        std::max<int64_t>(extentOf(domain.parallel[unroll.axis]), 1);
+    efficiency *= extent / (std::ceil(extent / unroll.count) * unroll.count);
+  }
+  bool isReduce = region.form == Form::Reduce;
+  double cycles = isReduce ? perStep + perTile / std::max(trips, 1.0) : perTile;
+  return cycles / (steps * efficiency);
+}
+
+//===----------------------------------------------------------------------===//
+// Choosing
+//===----------------------------------------------------------------------===//
+
+/// The most copies of a register tile along one axis.
+constexpr int64_t maxUnroll = 16;
+
+/// Adds a candidate for every unrolling of `base` that fits.
+static void addUnrolled(const CostModel &model, const Candidate &base,
+                        SmallVectorImpl<Candidate> &candidates) {
+  ArrayRef<TileAxis> axes = model.getDomain().parallel;
+  candidates.push_back(base);
+  for (unsigned axis = 0; axis < axes.size(); ++axis) {
+    if (static_cast<int64_t>(axis) == base.vectorAxis) {
+      continue;
+    }
+    bool isDynamic = !axes[axis].extent.getConstant();
+    int64_t limit = isDynamic
+                        ? maxUnroll
+                        : std::min(maxUnroll, CostModel::extentOf(axes[axis]));
+    for (int64_t count = 2; count <= limit; ++count) {
+      Candidate next = base;
+      next.unroll.push_back({axis, count});
+      if (!model.fitsRegisters(next)) {
+        break;
+      }
+      candidates.push_back(next);
+      // Dot products share both operands in a square tile.
+      for (unsigned second = axis + 1; base.innerVector && second < axes.size();
+           ++second) {
+        std::optional<int64_t> extent = axes[second].extent.getConstant();
+        if (count == 4 && (!extent || *extent >= 4)) {
+          Candidate square = next;
+          square.unroll.push_back({second, 4});
+          candidates.push_back(square);
+        }
+      }
+    }
+  }
+}
+
+static SmallVector<Candidate> candidatesOf(const CostModel &model,
+                                           NestShape shape) {
+  SmallVector<Candidate> candidates;
+  const TileDomain &domain = model.getDomain();
+  int64_t lanes = model.getLanes();
+  bool isContract = shape == NestShape::Contract;
+  if (shape != NestShape::ReduceRows) {
+    for (unsigned axis = 0; axis < domain.parallel.size(); ++axis) {
+      SmallVector<int64_t> widths = {2 * lanes};
+      if (shape != NestShape::Pointwise) {
+        widths = {lanes, 2 * lanes, 4 * lanes, 8 * lanes};
+      }
+      for (int64_t width : widths) {
+        Candidate base;
+        base.vectorAxis = axis;
+        base.width = width;
+        if (isContract) {
+          addUnrolled(model, base, candidates);
+        } else {
+          candidates.push_back(base);
+        }
+      }
+    }
+  }
+  if ((isContract || shape == NestShape::ReduceRows) &&
+      !domain.reduction.empty()) {
+    for (int64_t width : {lanes, 4 * lanes}) {
+      Candidate base;
+      base.innerVector = true;
+      base.width = width;
+      if (isContract && width == lanes) {
+        addUnrolled(model, base, candidates);
+      } else {
+        candidates.push_back(base);
+      }
+    }
+  }
+  return candidates;
+}
+
+NestParameters referenceNest(const FusedRegion &region) {
+  NestParameters parameters;
+  parameters.wide = true;
+  return parameters;
+}
+
+/// Elements of the vector axis in one task of a pointwise kernel.
+static int64_t pointwiseChunk(const TileAxis &axis, int64_t width) {
+  constexpr int64_t elementsPerTask = 4096;
+  int64_t extent = axis.extent.getConstant().value_or(elementsPerTask);
+  int64_t rounded = (std::max<int64_t>(extent, 1) + width - 1) / width * width;
+  return std::min(rounded, std::max(elementsPerTask / width * width, width));
+}
+
+std::optional<Refusal> refuseNest(const FusedRegion &region, NestShape shape,
+                                  const TargetSpec &target) {
+  TileDomain domain = tileDomainOf(region);
+  if (shape == NestShape::Pointwise || shape == NestShape::ReduceColumns) {
+    return domain.parallel.empty()
+               ? std::optional(Refusal{"TWT101", "there is a single element"})
+               : std::nullopt;
+  }
+  ReduceOp reduce = region.getReduce();
+  if (domain.reduction.empty()) {
+    return Refusal{"TWT102", "there is nothing to reduce"};
+  }
+  if (shape == NestShape::Contract && !productOfBody(reduce)) {
+    return Refusal{"TWT103", "it is no sum of products"};
+  }
+  if (shape == NestShape::ReduceRows) {
+    if (reduce.isArg()) {
+      return Refusal{"TWT104", "positions are compared one after the other"};
+    }
+    std::optional<NestChoice> rows = chooseNest(region, shape, target);
+    std::optional<NestChoice> columns =
+        domain.parallel.empty()
+            ? std::nullopt
+            : chooseNest(region, NestShape::ReduceColumns, target);
+    if (columns && columns->cost < rows->cost) {
+      return Refusal{"TWT105", "lanes along the result cost less"};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<NestChoice> chooseNest(const FusedRegion &region, NestShape shape,
+                                     const TargetSpec &target) {
+  CostModel model(region, target);
+  std::optional<Candidate> best;
+  double bestCost = 0;
+  for (const Candidate &candidate : candidatesOf(model, shape)) {
+    if (!model.fitsRegisters(candidate)) {
+      continue;
+    }
+    double cost = model.cost(candidate);
+    if (!best || cost < bestCost) {
+      best = candidate;
+      bestCost = cost;
+    }
+  }
+  if (!best) {
+    return std::nullopt;
+  }
+  NestChoice choice;
+  choice.cost = bestCost;
+  choice.parameters.vectorAxis = best->vectorAxis;
+  choice.parameters.width = best->width;
+  choice.parameters.innerVector = best->innerVector;
+  choice.parameters.unroll.assign(best->unroll.begin(), best->unroll.end());
+  choice.parameters.chunk = best->width;
+  if (shape == NestShape::Pointwise) {
+    choice.parameters.chunk = pointwiseChunk(
+        model.getDomain().parallel[best->vectorAxis], best->width);
+  }
+  return choice;
+}
+
+int64_t rowWidth(const FusedRegion &region, const TargetSpec &target) {
+  int64_t lanes = target.lanes(4);
+  int64_t extent = 0;
+  for (Operation *primitive : region.primitives) {
+    SmallVector<DimExpr> domain = domainOf(primitive);
+    if (domain.size() > region.rows) {
+      extent =
+          std::max(extent, domain.back().getConstant().value_or(unknownExtent));
+    }
+  }
+  if (extent >= 4 * lanes) {
+    return 4 * lanes;
+  }
+  // A machine without masks goes through what is left one by one.
+  int64_t width = target.hasMaskedOps ? 2 * lanes : lanes;
+  while (width > 1 && width / 2 >= extent) {
+    width /= 2;
+  }
+  if (!target.hasMaskedOps && width > extent) {
+    width = 1;
+  }
+  return width;
+}
+
+} // namespace tilewright::families

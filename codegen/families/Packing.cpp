@@ -1,0 +1,185 @@
+//===- Packing.cpp - constants in the order of the vector lanes -----------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/families/Packing.h"
+#include "codegen/families/Access.h"
+#include "codegen/families/NestSchedule.h"
+#include "ir/BodyBuilder.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+using namespace tilewright::tw;
+
+namespace tilewright::families {
+
+bool isPackable(const FusedRegion &region, LoadOp load,
+                BlockArgument coordinate) {
+  auto argument = dyn_cast<BlockArgument>(load.getSource());
+  auto reduce = dyn_cast<ReduceOp>(load->getParentOp());
+  if (!argument || !reduce || load.getGuard() ||
+      argument.getOwner()->getParentOp() != region.op ||
+      !region.op.getInputs()[argument.getArgNumber()]
+           .getDefiningOp<ConstantOp>()) {
+    return false;
+  }
+  unsigned rank = reduce.getParallelRank();
+  unsigned seen = 0;
+  SmallVector<DimExpr> domain = domainOf(reduce);
+  SmallVector<DimExpr> dims = dimsOf(argument.getType());
+  llvm::DenseSet<unsigned> used;
+  for (auto [index, dim] : llvm::zip(load.getIndices(), dims)) {
+    auto own = dyn_cast<BlockArgument>(index);
+    if (!own || own.getOwner() != coordinate.getOwner() ||
+        !used.insert(own.getArgNumber()).second ||
+        domain[own.getArgNumber()] != dim) {
+      return false;
+    }
+    if (own == coordinate) {
+      ++seen;
+    } else if (own.getArgNumber() < rank) {
+      return false;
+    }
+  }
+  return seen == 1;
+}
+
+namespace {
+
+/// The load to pack and the coordinate that becomes the innermost axis.
+struct PackSite {
+  LoadOp load;
+  BlockArgument coordinate;
+  int64_t width;
+};
+
+} // namespace
+
+static std::optional<PackSite> findSite(const FusedRegion &region,
+                                        const TargetSpec &target) {
+  if (region.form != Form::Reduce || !productOfBody(region.getReduce()) ||
+      refuseNest(region, NestShape::Contract, target)) {
+    return std::nullopt;
+  }
+  std::optional<NestChoice> choice =
+      chooseNest(region, NestShape::Contract, target);
+  if (!choice || choice->parameters.vectorAxis < 0) {
+    return std::nullopt;
+  }
+  TileAxis axis = tileDomainOf(region).parallel[choice->parameters.vectorAxis];
+  Block &body = region.getReduce().getBody().front();
+  BlockArgument coordinate = body.getArgument(axis.last);
+  int64_t width = choice->parameters.width;
+  for (LoadOp load : body.getOps<LoadOp>()) {
+    Movement movement = movementOf(load, coordinate, width);
+    if (movement != Movement::None && movement != Movement::Irregular &&
+        isPackable(region, load, coordinate)) {
+      return PackSite{load, coordinate, width};
+    }
+  }
+  return std::nullopt;
+}
+
+/// The map that rearranges `constant`; `order` lists, for each axis of the
+/// result between the first and the last, the axis of the constant.
+static Value buildPack(OpBuilder &builder, Location loc, Value constant,
+                       unsigned laneAxis, ArrayRef<unsigned> order,
+                       int64_t width) {
+  SmallVector<DimExpr> dims = dimsOf(constant.getType());
+  SmallVector<DimExpr> packed = {dims[laneAxis].ceilDiv(width)};
+  for (unsigned axis : order) {
+    packed.push_back(dims[axis]);
+  }
+  packed.push_back(DimExpr::constant(builder.getContext(), width));
+  Type element = elementTypeOf(constant.getType());
+  return buildMap(
+      builder, loc, packed, element,
+      [&](BodyBuilder &body, ValueRange at) -> Value {
+        SmallVector<Value> from(dims.size());
+        from[laneAxis] = body.add(body.mul(at.front(), width), at.back());
+        for (auto [i, axis] : llvm::enumerate(order)) {
+          from[axis] = at[1 + i];
+        }
+        Value inside = body.inside(from[laneAxis], dims[laneAxis]);
+        return body.load(constant, from, inside,
+                         body.constant(scalarType(element), 0));
+      },
+      "pack");
+}
+
+/// Inserts the pack in front of the region and redirects the load.
+static void pack(FusedRegion &region, const PackSite &site) {
+  FusedOp op = region.op;
+  LoadOp load = site.load;
+  auto argument = cast<BlockArgument>(load.getSource());
+  Value constant = op.getInputs()[argument.getArgNumber()];
+  unsigned rank = region.getReduce().getParallelRank();
+  unsigned laneAxis = 0;
+  // Reduction axes in the order of the loops.
+  SmallVector<std::pair<unsigned, unsigned>> byLoop;
+  for (auto [axis, index] : llvm::enumerate(load.getIndices())) {
+    unsigned number = cast<BlockArgument>(index).getArgNumber();
+    if (index == site.coordinate) {
+      laneAxis = axis;
+    } else {
+      byLoop.push_back({number - rank, static_cast<unsigned>(axis)});
+    }
+  }
+  llvm::sort(byLoop);
+  SmallVector<unsigned> order;
+  for (auto [loop, axis] : byLoop) {
+    order.push_back(axis);
+  }
+  OpBuilder builder(op);
+  Value packed =
+      buildPack(builder, op.getLoc(), constant, laneAxis, order, site.width);
+
+  op.getInputsMutable().append(packed);
+  BlockArgument packedArgument =
+      op.getBody().front().addArgument(packed.getType(), op.getLoc());
+  BodyBuilder body(op.getLoc(), op.getContext());
+  body.setInsertionPoint(load);
+  Value width = body.index(site.width);
+  SmallVector<Value> indices = {body.floorDiv(site.coordinate, width)};
+  for (unsigned axis : order) {
+    indices.push_back(load.getIndices()[axis]);
+  }
+  indices.push_back(body.mod(site.coordinate, width));
+  Value replacement = body.load(packedArgument, indices);
+  load.getResult().replaceAllUsesWith(replacement);
+  load.erase();
+  if (argument.use_empty()) {
+    unsigned number = argument.getArgNumber();
+    op.getInputsMutable().erase(number);
+    op.getBody().front().eraseArgument(number);
+  }
+}
+
+} // namespace tilewright::families
+
+namespace tilewright {
+
+Status packConstants(ModuleOp module, const TargetSpec &target,
+                     DecisionLog &log) {
+  Status status;
+  module.walk([&](FusedOp op) {
+    Result<families::FusedRegion> region = families::analyseRegion(op);
+    if (!region) {
+      status = region.status();
+      return WalkResult::interrupt();
+    }
+    if (std::optional<families::PackSite> site =
+            families::findSite(*region, target)) {
+      log.did("TWT002", op.getLoc(),
+              "constant operand packed for the lanes of the contraction",
+              {{"lanes", static_cast<double>(site->width)}});
+      families::pack(*region, *site);
+    }
+    return WalkResult::advance();
+  });
+  return status;
+}
+
+} // namespace tilewright

@@ -1,0 +1,396 @@
+//===- Reduction.cpp - loops that fold a body -----------------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/families/Reduction.h"
+#include "codegen/families/BodyEmitter.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright::tw;
+
+namespace tilewright::families {
+
+Value fold(LaneBuilder &b, FoldKind kind, bool isUnsigned, Value x, Value y) {
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(x.getType()));
+  switch (kind) {
+  case FoldKind::Add:
+    return isFloat ? Value(b.create<arith::AddFOp>(x, y))
+                   : b.create<arith::AddIOp>(x, y);
+  case FoldKind::Mul:
+    return isFloat ? Value(b.create<arith::MulFOp>(x, y))
+                   : b.create<arith::MulIOp>(x, y);
+  case FoldKind::Max:
+  case FoldKind::ArgMax:
+  case FoldKind::ArgMaxLast:
+    return isFloat      ? Value(b.create<arith::MaximumFOp>(x, y))
+           : isUnsigned ? Value(b.create<arith::MaxUIOp>(x, y))
+                        : Value(b.create<arith::MaxSIOp>(x, y));
+  case FoldKind::Min:
+  case FoldKind::ArgMin:
+  case FoldKind::ArgMinLast:
+    return isFloat      ? Value(b.create<arith::MinimumFOp>(x, y))
+           : isUnsigned ? Value(b.create<arith::MinUIOp>(x, y))
+                        : Value(b.create<arith::MinSIOp>(x, y));
+  case FoldKind::And:
+    return b.create<arith::AndIOp>(x, y);
+  case FoldKind::Or:
+    return b.create<arith::OrIOp>(x, y);
+  case FoldKind::Assign:
+    break;
+  }
+  return y;
+}
+
+TypedAttr identityOf(FoldKind kind, Type type, bool isUnsigned) {
+  bool isMax = kind == FoldKind::Max || kind == FoldKind::ArgMax ||
+               kind == FoldKind::ArgMaxLast;
+  bool isMin = kind == FoldKind::Min || kind == FoldKind::ArgMin ||
+               kind == FoldKind::ArgMinLast;
+  if (auto real = dyn_cast<FloatType>(type)) {
+    if (isMax || isMin) {
+      return FloatAttr::get(
+          type, APFloat::getInf(real.getFloatSemantics(), /*Negative=*/isMax));
+    }
+    return FloatAttr::get(type, kind == FoldKind::Mul ? 1.0 : 0.0);
+  }
+  unsigned width = type.getIntOrFloatBitWidth();
+  APInt value = APInt::getZero(width);
+  if (isMax) {
+    value =
+        isUnsigned ? APInt::getZero(width) : APInt::getSignedMinValue(width);
+  } else if (isMin) {
+    value = isUnsigned ? APInt::getMaxValue(width)
+                       : APInt::getSignedMaxValue(width);
+  } else if (kind == FoldKind::Mul) {
+    value = APInt(width, 1);
+  } else if (kind == FoldKind::And) {
+    value = APInt::getAllOnes(width);
+  }
+  return IntegerAttr::get(type, value);
+}
+
+namespace {
+
+class ReductionEmitter {
+public:
+  ReductionEmitter(KernelFrame &frame, const ReductionPlan &plan,
+                   ArrayRef<SmallVector<Lanes>> copies, Value activeLanes)
+      : frame(frame), b(frame.getBuilder()), plan(plan), reduce(plan.op),
+        copies(copies), activeLanes(activeLanes),
+        product(productOfBody(reduce)),
+        coordinates(reduce.getExtents().getSizes().size(), Lanes::index(0)) {}
+
+  Result<SmallVector<Lanes>> run();
+
+private:
+  Status prepare();
+  /// Accumulators that start at the identity, for vectors of `width` lanes.
+  SmallVector<Value> initial(int64_t width);
+  Result<SmallVector<Value>> loop(unsigned axis, ArrayRef<Value> accumulators);
+  Result<SmallVector<Value>> innerVectorLoop(const TileAxis &axis,
+                                             ArrayRef<Value> accumulators);
+  Result<SmallVector<Value>> step(ArrayRef<Value> accumulators, Value mask);
+  Value accumulate(BodyEmitter &emitter, Value accumulator);
+  std::pair<Value, Value> accumulateArg(BodyEmitter &emitter, Value best,
+                                        Value position);
+  Value widen(Value value);
+  Value lanesOf(const Lanes &lanes) {
+    return isVector() ? b.asVector(lanes) : b.first(lanes);
+  }
+  bool isVector() const { return b.getWidth() > 1; }
+  Value across(Value vector);
+  Lanes finish(Value accumulator);
+
+  template <typename Body>
+  Result<SmallVector<Value>> forLoop(Value from, Value to, int64_t step,
+                                     ArrayRef<Value> carried, Body body);
+
+  KernelFrame &frame;
+  LaneBuilder &b;
+  const ReductionPlan &plan;
+  ReduceOp reduce;
+  ArrayRef<SmallVector<Lanes>> copies;
+  Value activeLanes;
+  Operation *product;
+  SmallVector<Lanes> coordinates; // of the reduction, as loops are entered
+  Type accumulator;
+  bool isUnsignedFold = false;
+};
+
+} // namespace
+
+Status ReductionEmitter::prepare() {
+  Type yielded = yieldOf(reduce).getOperand(0).getType();
+  accumulator = bodyType(yielded);
+  if (accumulator != yielded) {
+    return Status(ErrorCode::UnsupportedType,
+                  "a reduction cannot fold 8-bit or 4-bit floats");
+  }
+  if (isa<FloatType>(accumulator)) {
+    Type least = plan.wide && !reduce.isArg() ? Type(b.getF64Type())
+                                              : Type(b.getF32Type());
+    if (accumulator.getIntOrFloatBitWidth() < least.getIntOrFloatBitWidth()) {
+      accumulator = least;
+    }
+  }
+  isUnsignedFold =
+      accumulator.isInteger(1) ||
+      (!reduce.isArg() && tw::isUnsigned(elementTypeOf(reduce.getType())));
+  return Status::ok();
+}
+
+SmallVector<Value> ReductionEmitter::initial(int64_t width) {
+  auto constant = [&](TypedAttr value) -> Value {
+    if (width > 1) {
+      value = DenseElementsAttr::get(VectorType::get({width}, value.getType()),
+                                     ArrayRef<Attribute>(value));
+    }
+    return b.create<arith::ConstantOp>(value);
+  };
+  Value start =
+      constant(identityOf(reduce.getKind(), accumulator, isUnsignedFold));
+  SmallVector<Value> result(copies.size(), start);
+  if (reduce.isArg()) {
+    result.append(copies.size(), constant(b.getI64IntegerAttr(0)));
+  }
+  return result;
+}
+
+template <typename Body>
+Result<SmallVector<Value>>
+ReductionEmitter::forLoop(Value from, Value to, int64_t stepSize,
+                          ArrayRef<Value> carried, Body body) {
+  auto loop =
+      b.create<scf::ForOp>(from, to, b.constantIndex(stepSize), carried);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> arguments(loop.getRegionIterArgs().begin(),
+                               loop.getRegionIterArgs().end());
+  Result<SmallVector<Value>> results = body(loop.getInductionVar(), arguments);
+  TW_RETURN_IF_ERROR(results.status());
+  b.create<scf::YieldOp>(*results);
+  return SmallVector<Value>(loop.getResults().begin(), loop.getResults().end());
+}
+
+Result<SmallVector<Value>>
+ReductionEmitter::loop(unsigned axis, ArrayRef<Value> accumulators) {
+  if (axis == plan.axes.size()) {
+    return step(accumulators, Value());
+  }
+  const TileAxis &own = plan.axes[axis];
+  if (plan.innerWidth > 1 && axis + 1 == plan.axes.size()) {
+    return innerVectorLoop(own, accumulators);
+  }
+  return forLoop(b.constantIndex(0), frame.sizeValue(own.extent), 1,
+                 accumulators, [&](Value position, ArrayRef<Value> carried) {
+                   coordinates[own.last] = Lanes::index(position);
+                   return loop(axis + 1, carried);
+                 });
+}
+
+/// Vectors along the innermost axis, then its tail: one masked step, or
+/// scalars of their own where the machine has no masks. The accumulators are
+/// the vectors, then those scalars.
+Result<SmallVector<Value>>
+ReductionEmitter::innerVectorLoop(const TileAxis &axis,
+                                  ArrayRef<Value> accumulators) {
+  int64_t width = plan.innerWidth;
+  size_t count = copies.size();
+  std::optional<int64_t> extent = axis.extent.getConstant();
+  Value end = frame.sizeValue(axis.extent);
+  Lanes blocks =
+      b.floorDiv(Lanes(frame.size(axis.extent)), Lanes::index(width));
+  Value mainEnd = b.first(b.mul(blocks, Lanes::index(width)));
+  SmallVector<Value> vectors(accumulators.take_front(count));
+  SmallVector<Value> scalars(accumulators.drop_front(count));
+  if (!extent || *extent >= width) {
+    Result<SmallVector<Value>> main =
+        forLoop(b.constantIndex(0), mainEnd, width, vectors,
+                [&](Value position, ArrayRef<Value> carried) {
+                  coordinates[axis.last] = Lanes::coordinate(position, width);
+                  return step(carried, Value());
+                });
+    TW_RETURN_IF_ERROR(main.status());
+    vectors = *main;
+  }
+  if (extent && *extent % width == 0) {
+    llvm::append_range(vectors, scalars);
+    return vectors;
+  }
+  if (!scalars.empty()) {
+    b.setWidth(1);
+    Result<SmallVector<Value>> tail = forLoop(
+        mainEnd, end, 1, scalars, [&](Value position, ArrayRef<Value> carried) {
+          coordinates[axis.last] = Lanes::index(position);
+          return step(carried, Value());
+        });
+    b.setWidth(width);
+    TW_RETURN_IF_ERROR(tail.status());
+    llvm::append_range(vectors, *tail);
+    return vectors;
+  }
+  Value left = b.create<arith::SubIOp>(end, mainEnd);
+  Value mask = b.create<vector::CreateMaskOp>(b.vectorOf(b.getI1Type()), left);
+  coordinates[axis.last] = Lanes::coordinate(mainEnd, width);
+  return step(vectors, mask);
+}
+
+Value ReductionEmitter::widen(Value value) {
+  Type type = getElementTypeOrSelf(value.getType());
+  if (type == accumulator || !isa<FloatType>(type)) {
+    return value;
+  }
+  Type wide = isa<VectorType>(value.getType()) ? Type(b.vectorOf(accumulator))
+                                               : accumulator;
+  return b.create<arith::ExtFOp>(wide, value);
+}
+
+Value ReductionEmitter::accumulate(BodyEmitter &emitter, Value sum) {
+  if (!product) {
+    Value value = widen(lanesOf(emitter.get(yieldOf(reduce).getOperand(0))));
+    return fold(b, reduce.getKind(), isUnsignedFold, sum, value);
+  }
+  Value x = widen(lanesOf(emitter.get(product->getOperand(0))));
+  Value y = widen(lanesOf(emitter.get(product->getOperand(1))));
+  if (!isa<FloatType>(accumulator)) {
+    return b.create<arith::AddIOp>(sum, b.create<arith::MulIOp>(x, y));
+  }
+  if (frame.getTarget().hasFma && !plan.wide) {
+    return b.create<math::FmaOp>(x, y, sum);
+  }
+  return b.create<arith::AddFOp>(sum, b.create<arith::MulFOp>(x, y));
+}
+
+std::pair<Value, Value> ReductionEmitter::accumulateArg(BodyEmitter &emitter,
+                                                        Value best,
+                                                        Value position) {
+  FoldKind kind = reduce.getKind();
+  bool isMax = kind == FoldKind::ArgMax || kind == FoldKind::ArgMaxLast;
+  bool takesLast = kind == FoldKind::ArgMaxLast || kind == FoldKind::ArgMinLast;
+  Value value = widen(lanesOf(emitter.get(yieldOf(reduce).getOperand(0))));
+  Value wins;
+  if (isa<FloatType>(accumulator)) {
+    using P = arith::CmpFPredicate;
+    P ordered =
+        isMax ? (takesLast ? P::OGE : P::OGT) : (takesLast ? P::OLE : P::OLT);
+    wins = b.create<arith::CmpFOp>(ordered, value, best);
+    Value isNan = b.create<arith::CmpFOp>(P::UNO, value, value);
+    if (!takesLast) {
+      Value bestIsNumber = b.create<arith::CmpFOp>(P::ORD, best, best);
+      isNan = b.create<arith::AndIOp>(isNan, bestIsNumber);
+    }
+    wins = b.create<arith::OrIOp>(wins, isNan);
+  } else {
+    using P = arith::CmpIPredicate;
+    P predicate = isUnsignedFold ? (isMax ? (takesLast ? P::uge : P::ugt)
+                                          : (takesLast ? P::ule : P::ult))
+                                 : (isMax ? (takesLast ? P::sge : P::sgt)
+                                          : (takesLast ? P::sle : P::slt));
+    wins = b.create<arith::CmpIOp>(predicate, value, best);
+  }
+  SmallVector<DimExpr> extents = reduce.getExtents().getDims();
+  Lanes own = Lanes::index(0);
+  for (auto [coordinate, extent] : llvm::zip(coordinates, extents)) {
+    own = b.add(b.mul(own, frame.size(extent)), coordinate);
+  }
+  Value here = b.create<arith::IndexCastOp>(b.getI64Type(), b.first(own));
+  if (isVector()) {
+    here = b.splat(here);
+  }
+  return {b.create<arith::SelectOp>(wins, value, best),
+          b.create<arith::SelectOp>(wins, here, position)};
+}
+
+Result<SmallVector<Value>> ReductionEmitter::step(ArrayRef<Value> accumulators,
+                                                  Value mask) {
+  BodyEmitter emitter(frame, reduce.getBody().front(),
+                      mask ? mask : activeLanes);
+  size_t count = copies.size();
+  SmallVector<Value> results(accumulators);
+  for (size_t copy = 0; copy < count; ++copy) {
+    SmallVector<Lanes> all(copies[copy]);
+    llvm::append_range(all, coordinates);
+    TW_RETURN_IF_ERROR(emitter.emit(copy, all, product));
+    if (reduce.isArg()) {
+      std::tie(results[copy], results[count + copy]) = accumulateArg(
+          emitter, accumulators[copy], accumulators[count + copy]);
+      continue;
+    }
+    Value sum = accumulate(emitter, accumulators[copy]);
+    results[copy] =
+        mask ? Value(b.create<arith::SelectOp>(mask, sum, accumulators[copy]))
+             : sum;
+  }
+  return results;
+}
+
+/// Folds the lanes of a vector pairwise.
+Value ReductionEmitter::across(Value vector) {
+  for (int64_t half = plan.innerWidth / 2; half >= 1; half /= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < half; ++lane) {
+      low.push_back(lane);
+      high.push_back(half + lane);
+    }
+    Value x = b.create<vector::ShuffleOp>(vector, vector, low);
+    Value y = b.create<vector::ShuffleOp>(vector, vector, high);
+    vector = fold(b, reduce.getKind(), isUnsignedFold, x, y);
+  }
+  return b.create<vector::ExtractOp>(vector, ArrayRef<int64_t>{0});
+}
+
+Lanes ReductionEmitter::finish(Value value) {
+  Type element = bodyType(scalarType(elementTypeOf(reduce.getType())));
+  if (element != getElementTypeOrSelf(value.getType()) &&
+      isa<FloatType>(element)) {
+    Type type =
+        isa<VectorType>(value.getType()) ? Type(b.vectorOf(element)) : element;
+    value = b.create<arith::TruncFOp>(type, value);
+  }
+  return isa<VectorType>(value.getType()) ? Lanes::vector(value)
+                                          : Lanes::scalar(value);
+}
+
+Result<SmallVector<Lanes>> ReductionEmitter::run() {
+  TW_RETURN_IF_ERROR(prepare());
+  size_t count = copies.size();
+  int64_t outerWidth = b.getWidth();
+  if (plan.innerWidth > 1) {
+    b.setWidth(plan.innerWidth);
+  }
+  SmallVector<Value> start = initial(b.getWidth());
+  bool hasScalarTail = plan.innerWidth > 1 && !frame.getTarget().hasMaskedOps;
+  if (hasScalarTail) {
+    llvm::append_range(start, initial(1));
+  }
+  Result<SmallVector<Value>> values = loop(0, start);
+  b.setWidth(outerWidth);
+  TW_RETURN_IF_ERROR(values.status());
+  SmallVector<Lanes> results;
+  for (size_t copy = 0; copy < count; ++copy) {
+    Value value = (*values)[reduce.isArg() ? count + copy : copy];
+    if (plan.innerWidth > 1) {
+      value = across(value);
+      if (hasScalarTail) {
+        value = fold(b, reduce.getKind(), isUnsignedFold, value,
+                     (*values)[count + copy]);
+      }
+    }
+    results.push_back(finish(value));
+  }
+  return results;
+}
+
+Result<SmallVector<Lanes>> emitReduction(KernelFrame &frame,
+                                         const ReductionPlan &plan,
+                                         ArrayRef<SmallVector<Lanes>> copies,
+                                         Value activeLanes) {
+  return ReductionEmitter(frame, plan, copies, activeLanes).run();
+}
+
+} // namespace tilewright::families

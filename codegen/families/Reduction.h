@@ -1,0 +1,38 @@
+//===- Reduction.h - loops that fold a body ---------------------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "codegen/families/KernelFrame.h"
+#include "codegen/families/TileDomain.h"
+
+namespace tilewright::families {
+
+/// How a reduction's loops run.
+struct ReductionPlan {
+  tw::ReduceOp op;
+  llvm::SmallVector<TileAxis> axes; ///< numbered within the reduction
+  /// Lanes along the innermost axis, folded across at the end; 1: the lanes,
+  /// if any, are those of a parallel coordinate.
+  int64_t innerWidth = 1;
+  /// Accumulate floats in f64.
+  bool wide = false;
+};
+
+/// The fold of two accumulators (scalars or vectors of one type).
+mlir::Value fold(LaneBuilder &b, tw::FoldKind kind, bool isUnsigned,
+                 mlir::Value x, mlir::Value y);
+/// The value that `kind` starts from, in `type`.
+mlir::TypedAttr identityOf(tw::FoldKind kind, mlir::Type type, bool isUnsigned);
+
+/// Emits the reduction for several copies at once, each given by its parallel
+/// coordinates. \returns the results, in the result's element type.
+Result<llvm::SmallVector<Lanes>>
+emitReduction(KernelFrame &frame, const ReductionPlan &plan,
+              llvm::ArrayRef<llvm::SmallVector<Lanes>> copies,
+              mlir::Value activeLanes);
+
+} // namespace tilewright::families

@@ -1,0 +1,203 @@
+//===- Region.cpp - what a fused region computes --------------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/families/Region.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace tilewright::tw;
+
+namespace tilewright::families {
+
+static Status illegal(FusedOp op, const Twine &reason) {
+  return Status(
+      ErrorCode::Internal,
+      ("region '" + op.getSymName() + "' is not legal: " + reason).str());
+}
+
+Value stripReshapes(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>()) {
+    value = reshape.getSource();
+  }
+  return value;
+}
+
+/// True for a value that a primitive of the region computes.
+static bool isComputed(Value value) {
+  Operation *op = stripReshapes(value).getDefiningOp();
+  return op && isPrimitive(op);
+}
+
+/// Checks that every load of a value of the region happens at the loader's own
+/// first `count` coordinates.
+static Status checkOwnCoordinates(FusedOp op, Operation *primitive,
+                                  std::optional<unsigned> rows) {
+  Status status;
+  Block &body = primitive->getRegion(0).front();
+  body.walk([&](LoadOp load) {
+    if (!isComputed(load.getSource())) {
+      return;
+    }
+    ValueRange indices = load.getIndices();
+    unsigned count = rows ? *rows : indices.size();
+    if (indices.size() < count || body.getNumArguments() < count) {
+      status = illegal(op, "a load has too few coordinates");
+      return;
+    }
+    for (unsigned i = 0; i < count; ++i) {
+      bool isOnly = indices[i] == body.getArgument(i);
+      // An axis of extent one has a single coordinate, whatever it is called.
+      bool isTrivial = dimsOf(load.getSource().getType())[i].isConstant(1);
+      if (!isOnly && !isTrivial) {
+        status =
+            illegal(op, "a value of the region is loaded at other coordinates");
+      }
+    }
+    if (load.getGuard() && !rows) {
+      status = illegal(op, "a value of the region is loaded under a guard");
+    }
+  });
+  return status;
+}
+
+static Status checkTypes(FusedOp op) {
+  Status status;
+  auto check = [&](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor ||
+        !llvm::all_of(dimsOf(tensor), [](DimExpr d) { return bool(d); })) {
+      status = illegal(op, "a tensor has an axis of unknown size");
+    }
+  };
+  for (Value argument : op.getBody().getArguments()) {
+    check(argument.getType());
+  }
+  for (Operation &inner : op.getBody().front().without_terminator()) {
+    llvm::for_each(inner.getResultTypes(), check);
+  }
+  return status;
+}
+
+static Status analyseRows(FusedRegion &region) {
+  for (Operation *primitive : region.primitives) {
+    if (!isa<MapOp, ReduceOp>(primitive)) {
+      return illegal(region.op, "a row region holds maps and reductions only");
+    }
+    SmallVector<DimExpr> domain = domainOf(primitive);
+    if (domain.size() < region.rows) {
+      return illegal(region.op, "a primitive lacks the row coordinates");
+    }
+    ArrayRef<DimExpr> own = ArrayRef(domain).take_front(region.rows);
+    if (region.parallel.empty()) {
+      region.parallel.assign(own.begin(), own.end());
+    }
+    if (ArrayRef(region.parallel) != own) {
+      return illegal(region.op, "the rows of its primitives differ");
+    }
+    if (auto reduce = dyn_cast<ReduceOp>(primitive);
+        reduce && reduce.getParallelRank() != region.rows) {
+      return illegal(region.op,
+                     "a reduction gives more than one scalar per row");
+    }
+    TW_RETURN_IF_ERROR(checkOwnCoordinates(region.op, primitive, region.rows));
+  }
+  return Status::ok();
+}
+
+Result<FusedRegion> analyseRegion(FusedOp op) {
+  FusedRegion region;
+  region.op = op;
+  TW_RETURN_IF_ERROR(checkTypes(op));
+  for (Operation &inner : op.getBody().front().without_terminator()) {
+    if (isPrimitive(&inner)) {
+      region.primitives.push_back(&inner);
+    }
+  }
+  if (region.primitives.empty()) {
+    return illegal(op, "it computes nothing");
+  }
+  for (Value value : region.getYield().getOperands()) {
+    if (!isComputed(value)) {
+      return illegal(op, "it yields what it does not compute");
+    }
+  }
+  if (auto rows = op->getAttrOfType<IntegerAttr>("rows")) {
+    region.form = Form::Rows;
+    region.rows = rows.getInt();
+    TW_RETURN_IF_ERROR(analyseRows(region));
+    return region;
+  }
+  Operation *first = region.primitives.front();
+  if (isa<ScanOp, ScatterOp>(first)) {
+    if (region.primitives.size() != 1) {
+      return illegal(op, "a scan or a scatter stands alone");
+    }
+    region.form = isa<ScanOp>(first) ? Form::Scan : Form::Scatter;
+    region.parallel = domainOf(first);
+    return region;
+  }
+  region.form = isa<ReduceOp>(first) ? Form::Reduce : Form::Pointwise;
+  region.parallel = dimsOf(first->getResult(0).getType());
+  DimExpr count = productOf(op.getContext(), region.parallel);
+  for (Operation *primitive : ArrayRef(region.primitives).drop_front()) {
+    auto map = dyn_cast<MapOp>(primitive);
+    if (!map) {
+      return illegal(op, "only its first primitive may be a reduction");
+    }
+    if (map.getDomain() != region.parallel &&
+        productOf(op.getContext(), map.getDomain()) != count) {
+      return illegal(op, "the domains of its primitives differ");
+    }
+    TW_RETURN_IF_ERROR(checkOwnCoordinates(op, primitive, std::nullopt));
+  }
+  return region;
+}
+
+SmallVector<DimExpr> sizesOf(FusedOp op) {
+  llvm::SetVector<DimExpr> sizes;
+  auto add = [&](ArrayRef<DimExpr> dims) {
+    for (DimExpr dim : dims) {
+      if (!dim.getConstant()) {
+        sizes.insert(dim);
+      }
+    }
+  };
+  for (Value argument : op.getBody().getArguments()) {
+    add(dimsOf(argument.getType()));
+  }
+  for (Operation &inner : op.getBody().front().without_terminator()) {
+    for (Type type : inner.getResultTypes()) {
+      add(dimsOf(type));
+    }
+    if (isPrimitive(&inner)) {
+      add(domainOf(&inner));
+    }
+    inner.walk([&](SizeOp size) { add(DimExpr(size.getSize())); });
+  }
+  return sizes.takeVector();
+}
+
+SmallVector<DimExpr> stridesOf(MLIRContext *context, ArrayRef<DimExpr> dims) {
+  SmallVector<DimExpr> strides(dims.size());
+  DimExpr stride = DimExpr::constant(context, 1);
+  for (size_t i = dims.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride = stride * dims[i];
+  }
+  return strides;
+}
+
+Operation *productOfBody(ReduceOp reduce) {
+  if (reduce.getKind() != FoldKind::Add) {
+    return nullptr;
+  }
+  Operation *product = yieldOf(reduce).getOperand(0).getDefiningOp();
+  bool isProduct = product && isa<arith::MulFOp, arith::MulIOp>(product) &&
+                   product->hasOneUse();
+  return isProduct ? product : nullptr;
+}
+
+} // namespace tilewright::families

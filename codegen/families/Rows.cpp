@@ -1,0 +1,327 @@
+//===- Rows.cpp - regions that work row by row ----------------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/families/Rows.h"
+#include "codegen/families/BodyEmitter.h"
+#include "codegen/families/MemoryAccess.h"
+#include "codegen/families/Reduction.h"
+#include "codegen/families/TaskLoop.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright::tw;
+
+namespace tilewright::families {
+
+//===----------------------------------------------------------------------===//
+// Parameters and launch
+//===----------------------------------------------------------------------===//
+
+DictionaryAttr RowParameters::toAttribute(MLIRContext *context,
+                                          StringRef tactic) const {
+  Builder b(context);
+  SmallVector<NamedAttribute> entries = {
+      b.getNamedAttr("name", b.getStringAttr(tactic)),
+      b.getNamedAttr("width", b.getI64IntegerAttr(width))};
+  if (wide) {
+    entries.push_back(b.getNamedAttr("wide", b.getUnitAttr()));
+  }
+  return b.getDictionaryAttr(entries);
+}
+
+RowParameters RowParameters::fromAttribute(DictionaryAttr attribute) {
+  RowParameters result;
+  if (auto width = attribute.getAs<IntegerAttr>("width")) {
+    result.width = width.getInt();
+  }
+  result.wide = attribute.contains("wide");
+  return result;
+}
+
+/// A map's extents within a row.
+static SmallVector<DimExpr> innerExtents(const FusedRegion &region,
+                                         Operation *primitive) {
+  SmallVector<DimExpr> domain = domainOf(primitive);
+  domain.erase(domain.begin(), domain.begin() + region.rows);
+  return domain;
+}
+
+/// The values that later primitives read and that neither a register nor an
+/// output holds: each gets a buffer of one row, 64-byte aligned.
+static SmallVector<Value> rowBuffers(const FusedRegion &region) {
+  llvm::DenseSet<Value> yielded, loaded;
+  for (Value value : region.getYield().getOperands()) {
+    yielded.insert(stripReshapes(value));
+  }
+  SmallVector<Value> buffers;
+  for (Operation *primitive : region.primitives) {
+    primitive->walk(
+        [&](LoadOp load) { loaded.insert(stripReshapes(load.getSource())); });
+  }
+  for (Operation *primitive : region.primitives) {
+    if (!isa<MapOp>(primitive) || innerExtents(region, primitive).empty()) {
+      continue;
+    }
+    for (Value result : primitive->getResults()) {
+      if (loaded.contains(result) && !yielded.contains(result)) {
+        buffers.push_back(result);
+      }
+    }
+  }
+  return buffers;
+}
+
+static DimExpr rowElements(const FusedRegion &region, Value value) {
+  return productOf(region.op.getContext(),
+                   innerExtents(region, value.getDefiningOp()));
+}
+
+/// The bytes of a row buffer, rounded up to whole cache lines.
+static DimExpr rowBytes(const FusedRegion &region, Value value) {
+  constexpr int64_t lineBytes = 64;
+  DimExpr bytes =
+      rowElements(region, value) * storageBytes(elementTypeOf(value.getType()));
+  return bytes.ceilDiv(lineBytes) * lineBytes;
+}
+
+Launch rowsLaunch(const FusedRegion &region) {
+  MLIRContext *context = region.op.getContext();
+  constexpr int64_t stepsPerThread = 8192, unknownExtent = 64;
+  Launch launch;
+  launch.sizes = sizesOf(region.op);
+  launch.tasks = productOf(context, region.parallel);
+  launch.workspaceBytes = DimExpr::constant(context, 0);
+  for (Value value : rowBuffers(region)) {
+    launch.workspaceBytes = launch.workspaceBytes + rowBytes(region, value);
+  }
+  int64_t steps = 0;
+  for (Operation *primitive : region.primitives) {
+    int64_t own = 1;
+    for (DimExpr extent : innerExtents(region, primitive)) {
+      own = std::min(own * std::max<int64_t>(
+                               extent.getConstant().value_or(unknownExtent), 1),
+                     stepsPerThread);
+    }
+    steps += own;
+  }
+  launch.grain =
+      std::max<int64_t>(1, stepsPerThread / std::max<int64_t>(steps, 1));
+  return launch;
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class RowEmitter {
+public:
+  RowEmitter(KernelFrame &frame, const RowParameters &parameters)
+      : frame(frame), b(frame.getBuilder()), region(frame.getRegion()),
+        parameters(parameters) {}
+
+  Status run();
+
+private:
+  void makeBuffers();
+  Status row(ArrayRef<Value> at);
+  Status reduction(ReduceOp reduce);
+  Status map(MapOp map);
+  Status mapLoops(MapOp map, ArrayRef<TileAxis> axes,
+                  SmallVector<Lanes> coordinates);
+  Status mapVectors(MapOp map, const TileAxis &axis,
+                    SmallVector<Lanes> coordinates);
+  Status mapPoint(MapOp map, ArrayRef<Lanes> coordinates, Value activeLanes);
+
+  KernelFrame &frame;
+  LaneBuilder &b;
+  const FusedRegion &region;
+  const RowParameters &parameters;
+  SmallVector<Lanes> rowAt;
+};
+
+} // namespace
+
+Status RowEmitter::run() {
+  makeBuffers();
+  SmallVector<Lanes> counts;
+  for (DimExpr extent : region.parallel) {
+    counts.push_back(frame.size(extent));
+  }
+  return emitTaskLoop(frame, counts,
+                      [&](ArrayRef<Value> at) { return row(at); });
+}
+
+/// Carves the workspace; results that are read again are read from their
+/// output.
+void RowEmitter::makeBuffers() {
+  for (Value value : region.getYield().getOperands()) {
+    Value source = stripReshapes(value);
+    frame.setMemory(source, frame.outputsOf(source).front());
+  }
+  Lanes offset = Lanes::index(0);
+  for (Value value : rowBuffers(region)) {
+    Type element = elementTypeOf(value.getType());
+    auto type = MemRefType::get({ShapedType::kDynamic}, storageType(element));
+    Value elements = frame.sizeValue(rowElements(region, value));
+    Value view =
+        b.create<memref::ViewOp>(type, frame.getKernel().getWorkspace(),
+                                 b.first(offset), ValueRange(elements));
+    frame.setMemory(value, {view, element, region.rows});
+    offset = b.add(offset, frame.size(rowBytes(region, value)));
+  }
+}
+
+Status RowEmitter::row(ArrayRef<Value> at) {
+  frame.clearRegisters();
+  rowAt.clear();
+  for (Value coordinate : at) {
+    rowAt.push_back(Lanes::index(coordinate));
+  }
+  for (Operation *primitive : region.primitives) {
+    auto reduce = dyn_cast<ReduceOp>(primitive);
+    TW_RETURN_IF_ERROR(reduce ? reduction(reduce)
+                              : map(cast<MapOp>(primitive)));
+  }
+  frame.clearRegisters();
+  return Status::ok();
+}
+
+Status RowEmitter::reduction(ReduceOp reduce) {
+  ReductionPlan plan;
+  plan.op = reduce;
+  plan.axes = plainAxes(reduce.getExtents().getDims());
+  plan.innerWidth = reduce.isArg() || plan.axes.empty() ? 1 : parameters.width;
+  plan.wide = parameters.wide;
+  SmallVector<SmallVector<Lanes>> copies = {rowAt};
+  Result<SmallVector<Lanes>> result =
+      emitReduction(frame, plan, copies, Value());
+  TW_RETURN_IF_ERROR(result.status());
+  Value value = reduce.getResult();
+  frame.setRegister(value, 0, result->front());
+  for (const Memory &memory : frame.outputsOf(value)) {
+    storeLanes(frame, memory, offsetOf(frame, memory, value.getType(), rowAt),
+               result->front(), Value());
+  }
+  return Status::ok();
+}
+
+Status RowEmitter::map(MapOp map) {
+  SmallVector<DimExpr> inner = innerExtents(region, map);
+  SmallVector<Lanes> coordinates = rowAt;
+  coordinates.append(inner.size(), Lanes::index(0));
+  if (!inner.empty()) {
+    return mapLoops(map, plainAxes(inner), coordinates);
+  }
+  BodyEmitter emitter(frame, map.getBody().front(), Value());
+  TW_RETURN_IF_ERROR(emitter.emit(0, coordinates));
+  for (auto [result, yielded] :
+       llvm::zip(map.getResults(), yieldOf(map).getOperands())) {
+    frame.setRegister(result, 0, emitter.get(yielded));
+    for (const Memory &memory : frame.outputsOf(result)) {
+      storeLanes(frame, memory,
+                 offsetOf(frame, memory, result.getType(), rowAt),
+                 emitter.get(yielded), Value());
+    }
+  }
+  return Status::ok();
+}
+
+Status RowEmitter::mapLoops(MapOp map, ArrayRef<TileAxis> axes,
+                            SmallVector<Lanes> coordinates) {
+  if (axes.empty()) {
+    return mapPoint(map, coordinates, Value());
+  }
+  const TileAxis &axis = axes.front();
+  if (axes.size() == 1 && parameters.width > 1) {
+    return mapVectors(map, axis, coordinates);
+  }
+  return emitLoop(b, b.constantIndex(0), frame.sizeValue(axis.extent), 1,
+                  [&](Value at) {
+                    coordinates[region.rows + axis.last] = Lanes::index(at);
+                    return mapLoops(map, axes.drop_front(), coordinates);
+                  });
+}
+
+Status RowEmitter::mapVectors(MapOp map, const TileAxis &axis,
+                              SmallVector<Lanes> coordinates) {
+  int64_t width = parameters.width;
+  Lanes &coordinate = coordinates[region.rows + axis.last];
+  std::optional<int64_t> extent = axis.extent.getConstant();
+  Lanes blocks = b.floorDiv(frame.size(axis.extent), Lanes::index(width));
+  Value mainEnd = b.first(b.mul(blocks, Lanes::index(width)));
+  Value end = frame.sizeValue(axis.extent);
+  if (!extent || *extent >= width) {
+    TW_RETURN_IF_ERROR(
+        emitLoop(b, b.constantIndex(0), mainEnd, width, [&](Value at) {
+          b.setWidth(width);
+          coordinate = Lanes::coordinate(at, width);
+          Status status = mapPoint(map, coordinates, Value());
+          b.setWidth(1);
+          return status;
+        }));
+  }
+  if (extent && *extent % width == 0) {
+    return Status::ok();
+  }
+  if (!frame.getTarget().hasMaskedOps) {
+    return emitLoop(b, mainEnd, end, 1, [&](Value at) {
+      coordinate = Lanes::index(at);
+      return mapPoint(map, coordinates, Value());
+    });
+  }
+  Value hasRest =
+      b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, mainEnd, end);
+  return emitIf(b, hasRest, [&] {
+    b.setWidth(width);
+    Value left = b.create<arith::SubIOp>(end, mainEnd);
+    Value mask =
+        b.create<vector::CreateMaskOp>(b.vectorOf(b.getI1Type()), left);
+    coordinate = Lanes::coordinate(mainEnd, width);
+    Status status = mapPoint(map, coordinates, mask);
+    b.setWidth(1);
+    return status;
+  });
+}
+
+/// Evaluates a map at one place of the row and writes it where it is needed.
+Status RowEmitter::mapPoint(MapOp map, ArrayRef<Lanes> coordinates,
+                            Value activeLanes) {
+  BodyEmitter emitter(frame, map.getBody().front(), activeLanes);
+  TW_RETURN_IF_ERROR(emitter.emit(0, coordinates));
+  for (auto [result, yielded] :
+       llvm::zip(map.getResults(), yieldOf(map).getOperands())) {
+    SmallVector<Memory> targets(frame.outputsOf(result));
+    if (targets.empty()) {
+      if (const Memory *buffer = frame.memoryOf(result)) {
+        targets.push_back(*buffer);
+      }
+    }
+    for (const Memory &memory : targets) {
+      storeLanes(frame, memory,
+                 offsetOf(frame, memory, result.getType(), coordinates),
+                 emitter.get(yielded), activeLanes);
+    }
+  }
+  return Status::ok();
+}
+
+Result<twk::KernelOp> buildRows(const FusedRegion &region,
+                                const RowParameters &parameters,
+                                const TargetSpec &target, StringRef name,
+                                OpBuilder &builder) {
+  KernelFrame frame(region, target, name, builder);
+  Status status = RowEmitter(frame, parameters).run();
+  if (!status) {
+    frame.getKernel()->erase();
+    return status;
+  }
+  return frame.getKernel();
+}
+
+} // namespace tilewright::families

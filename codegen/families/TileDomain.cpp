@@ -1,0 +1,113 @@
+//===- TileDomain.cpp - coordinates that loops run over -------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/families/TileDomain.h"
+
+using namespace mlir;
+using namespace tilewright::tw;
+
+namespace tilewright::families {
+
+/// True when `first` and `second` are used only as adjacent indices of loads,
+/// where the second one spans its axis.
+static bool areOneCoordinate(BlockArgument first, BlockArgument second,
+                             DimExpr extent) {
+  auto isPaired = [&](OpOperand &use, BlockArgument other, int step) {
+    auto load = dyn_cast<LoadOp>(use.getOwner());
+    if (!load) {
+      return false;
+    }
+    // Operand 0 is the source, the indices follow.
+    int64_t position = static_cast<int64_t>(use.getOperandNumber()) - 1;
+    int64_t partner = position + step;
+    int64_t rank = load.getIndices().size();
+    if (position < 0 || position >= rank || partner < 0 || partner >= rank ||
+        load.getIndices()[partner] != other) {
+      return false;
+    }
+    return dimsOf(load.getSource().getType())[std::max(position, partner)] ==
+           extent;
+  };
+  return llvm::all_of(first.getUses(),
+                      [&](OpOperand &u) { return isPaired(u, second, 1); }) &&
+         llvm::all_of(second.getUses(),
+                      [&](OpOperand &u) { return isPaired(u, first, -1); });
+}
+
+/// The coordinate of `map` that equals coordinate `axis` of the region, if the
+/// map's domain is the region's or ends in the same axes.
+static std::optional<unsigned>
+coordinateIn(const FusedRegion &region, Operation *primitive, unsigned axis) {
+  SmallVector<DimExpr> domain = domainOf(primitive);
+  if (isa<ReduceOp>(primitive) || domain == region.parallel) {
+    return axis;
+  }
+  unsigned fromEnd = region.parallel.size() - axis;
+  if (fromEnd > domain.size() ||
+      ArrayRef(domain).take_back(fromEnd) !=
+          ArrayRef(region.parallel).take_back(fromEnd)) {
+    return std::nullopt;
+  }
+  return domain.size() - fromEnd;
+}
+
+static bool canMerge(const FusedRegion &region, unsigned axis) {
+  for (Operation *primitive : region.primitives) {
+    std::optional<unsigned> own = coordinateIn(region, primitive, axis);
+    if (!own) {
+      return false;
+    }
+    Block &body = primitive->getRegion(0).front();
+    if (!areOneCoordinate(body.getArgument(*own), body.getArgument(*own + 1),
+                          region.parallel[axis + 1])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static SmallVector<TileAxis>
+mergeAxes(ArrayRef<DimExpr> extents,
+          llvm::function_ref<bool(unsigned)> canMergeWithNext) {
+  SmallVector<TileAxis> axes;
+  DimExpr extent;
+  for (unsigned i = 0; i < extents.size(); ++i) {
+    extent = extent ? extent * extents[i] : extents[i];
+    if (i + 1 < extents.size() && canMergeWithNext(i)) {
+      continue;
+    }
+    if (!extent.isConstant(1)) {
+      axes.push_back({i, extent});
+    }
+    extent = DimExpr();
+  }
+  return axes;
+}
+
+SmallVector<TileAxis> plainAxes(ArrayRef<DimExpr> extents) {
+  return mergeAxes(extents, [](unsigned) { return false; });
+}
+
+TileDomain tileDomainOf(const FusedRegion &region) {
+  TileDomain domain;
+  domain.parallel = mergeAxes(
+      region.parallel, [&](unsigned axis) { return canMerge(region, axis); });
+  if (region.form == Form::Reduce) {
+    ReduceOp reduce = region.getReduce();
+    SmallVector<DimExpr> extents = reduce.getExtents().getDims();
+    unsigned rank = reduce.getParallelRank();
+    domain.reduction = mergeAxes(extents, [&](unsigned axis) {
+      Block &body = reduce.getBody().front();
+      return !reduce.isArg() &&
+             areOneCoordinate(body.getArgument(rank + axis),
+                              body.getArgument(rank + axis + 1),
+                              extents[axis + 1]);
+    });
+  }
+  return domain;
+}
+
+} // namespace tilewright::families

@@ -1,0 +1,122 @@
+//===- RowsTest.cpp - row regions run ---------------------------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/families/test/TestRegion.h"
+
+using namespace tilewright;
+using namespace tilewright::test;
+
+namespace {
+class Rows : public RegionTest {};
+INSTANTIATE_TEST_SUITE_P(Families, Rows, testing::ValuesIn(everyVariant()),
+                         variantName);
+
+// x - max is kept in a row buffer; the squares stand in for the exponentials,
+// so that the test needs no math library.
+TEST_P(Rows, SoftmaxLike) {
+  auto region = compile(R"(
+    func.func @f(%x: tensor<?x?xf32, #tw.dims<[M, N]>>) {
+      %r:2 = tw.fused @softmax(%a = %x : tensor<?x?xf32, #tw.dims<[M, N]>>) attributes {rows = 1 : i64} {
+        %m = tw.reduce max (%i) over (%k) in <[N]> {
+          %v = tw.load %a[%i, %k] : tensor<?x?xf32, #tw.dims<[M, N]>> -> f32
+          tw.yield %v : f32
+        } : tensor<?xf32, #tw.dims<[M]>>
+        %e = tw.map(%i, %k) {
+          %v = tw.load %a[%i, %k] : tensor<?x?xf32, #tw.dims<[M, N]>> -> f32
+          %w = tw.load %m[%i] : tensor<?xf32, #tw.dims<[M]>> -> f32
+          %d = arith.subf %v, %w : f32
+          %q = arith.mulf %d, %d : f32
+          tw.yield %q : f32
+        } : tensor<?x?xf32, #tw.dims<[M, N]>>
+        %s = tw.reduce add (%i) over (%k) in <[N]> {
+          %v = tw.load %e[%i, %k] : tensor<?x?xf32, #tw.dims<[M, N]>> -> f32
+          tw.yield %v : f32
+        } : tensor<?xf32, #tw.dims<[M]>>
+        %h = tw.map(%i) {
+          %v = tw.load %s[%i] : tensor<?xf32, #tw.dims<[M]>> -> f32
+          %one = arith.constant 1.0 : f32
+          %t = arith.addf %v, %one : f32
+          tw.yield %t : f32
+        } : tensor<?xf32, #tw.dims<[M]>>
+        %y = tw.map(%i, %k) {
+          %v = tw.load %e[%i, %k] : tensor<?x?xf32, #tw.dims<[M, N]>> -> f32
+          %w = tw.load %h[%i] : tensor<?xf32, #tw.dims<[M]>> -> f32
+          %d = arith.divf %v, %w : f32
+          tw.yield %d : f32
+        } : tensor<?x?xf32, #tw.dims<[M, N]>>
+        tw.yield %y, %s : tensor<?x?xf32, #tw.dims<[M, N]>>, tensor<?xf32, #tw.dims<[M]>>
+      } : tensor<?x?xf32, #tw.dims<[M, N]>>, tensor<?xf32, #tw.dims<[M]>>
+      return
+    })");
+  if (!region) {
+    return;
+  }
+  for (int n : {1, 3, 16, 17, 64, 100, 300}) {
+    int m = 5;
+    std::vector<float> x = randomFloats(m * n, n), y(m * n), s(m), e(m * n),
+                       sums(m);
+    for (int i = 0; i < m; ++i) {
+      float greatest =
+          *std::max_element(x.begin() + i * n, x.begin() + (i + 1) * n);
+      double sum = 0;
+      for (int j = 0; j < n; ++j) {
+        float d = x[i * n + j] - greatest;
+        e[i * n + j] = d * d;
+        sum += d * d;
+      }
+      sums[i] = sum;
+      for (int j = 0; j < n; ++j) {
+        e[i * n + j] /= float(sum) + 1;
+      }
+    }
+    EXPECT_EQ(region->run({x.data(), y.data(), s.data()}, {{"M", m}, {"N", n}}),
+              0);
+    expectClose(y, e);
+    expectClose(s, sums);
+  }
+}
+
+TEST_P(Rows, NormOverTwoAxes) {
+  auto region = compile(R"(
+    func.func @f(%x: tensor<4x3x37xf32>, %g: tensor<3x37xf32>) {
+      %r = tw.fused @norm(%a = %x : tensor<4x3x37xf32>, %b = %g : tensor<3x37xf32>)
+          attributes {rows = 1 : i64} {
+        %m = tw.reduce add (%i) over (%j, %k) in <[3, 37]> {
+          %v = tw.load %a[%i, %j, %k] : tensor<4x3x37xf32> -> f32
+          tw.yield %v : f32
+        } : tensor<4xf32>
+        %y = tw.map(%i, %j, %k) {
+          %v = tw.load %a[%i, %j, %k] : tensor<4x3x37xf32> -> f32
+          %w = tw.load %m[%i] : tensor<4xf32> -> f32
+          %c = arith.constant 111.0 : f32
+          %mean = arith.divf %w, %c : f32
+          %d = arith.subf %v, %mean : f32
+          %z = tw.load %b[%j, %k] : tensor<3x37xf32> -> f32
+          %p = arith.mulf %d, %z : f32
+          tw.yield %p : f32
+        } : tensor<4x3x37xf32>
+        tw.yield %y : tensor<4x3x37xf32>
+      } : tensor<4x3x37xf32>
+      return
+    })");
+  if (!region) {
+    return;
+  }
+  std::vector<float> x = randomFloats(444, 1), g = randomFloats(111, 2), y(444),
+                     e(444);
+  for (int i = 0; i < 4; ++i) {
+    double sum = 0;
+    for (int j = 0; j < 111; ++j) {
+      sum += x[i * 111 + j];
+    }
+    for (int j = 0; j < 111; ++j) {
+      e[i * 111 + j] = (x[i * 111 + j] - sum / 111) * g[j];
+    }
+  }
+  EXPECT_EQ(region->run({x.data(), g.data(), y.data()}), 0);
+  expectClose(y, e);
+}
+} // namespace
