@@ -37,7 +37,7 @@ inline constexpr Reason noEvaluator{"TWN022", "nothing here can run a constant s
 inline constexpr Reason branchTaken{"TWN023", "a branch with a constant condition is inlined"};
 // fuse
 inline constexpr Reason decomposed{"TWF001", "a named operation becomes primitives"};
-inline constexpr Reason unitAxesDropped{"TWF002", "reduction axes of size one are dropped"};
+inline constexpr Reason unitAxesDropped{"TWF002", "axes of size one are dropped"};
 inline constexpr Reason producerInlined{"TWF010", "a producer is computed where it is read"};
 inline constexpr Reason guardInContraction{"TWF011",
                                            "a contraction reads through plain coordinates only"};

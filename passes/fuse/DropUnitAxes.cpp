@@ -1,11 +1,14 @@
-//===- DropUnitAxes.cpp - reductions over axes of size one ----------------===//
+//===- DropUnitAxes.cpp - primitives without axes of size one -------------===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
 //===----------------------------------------------------------------------===//
 //
 // The window of a 1x1 convolution is one element: without those two axes the
-// reduction is a matrix product, and is read as one from here on.
+// reduction is a matrix product, and is read as one from here on. A reduction
+// that keeps its axes, and the maps over [rows, 1] behind it, become primitives
+// over rows, so that equal domains look equal. A reshape gives each result its
+// axes back, and costs nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,44 +26,77 @@ namespace tilewright {
 
 using namespace tw;
 
+static SmallVector<DimExpr> withoutUnits(ArrayRef<DimExpr> dims) {
+  SmallVector<DimExpr> kept;
+  llvm::copy_if(dims, std::back_inserter(kept), [](DimExpr d) { return !d.isConstant(1); });
+  return kept;
+}
+
 /// The reduction's extents without those of one; one axis stays in any case.
 static SmallVector<DimExpr> longExtents(ReduceOp reduce) {
-  SmallVector<DimExpr> extents = reduce.getExtents().getDims(), kept;
-  llvm::copy_if(extents, std::back_inserter(kept), [](DimExpr e) { return !e.isConstant(1); });
+  SmallVector<DimExpr> extents = reduce.getExtents().getDims(), kept = withoutUnits(extents);
   if (kept.empty() && !extents.empty()) {
     kept.push_back(extents.front());
   }
   return kept;
 }
 
-/// Rebuilds `reduce` over `extents`; coordinates of dropped axes are zero.
-static void dropAxes(ReduceOp reduce, ArrayRef<DimExpr> extents) {
-  OpBuilder builder(reduce);
-  auto smaller = ReduceOp::create(builder, reduce.getLoc(), reduce.getType(), reduce.getKind(),
-                                  extents);
-  smaller.setRootAttr(reduce.getRootAttr());
-  Block &from = reduce.getBody().front(), &to = smaller.getBody().front();
+/// The same primitive with an empty body over the domain without units.
+static Operation *createSmaller(OpBuilder &builder, Operation *op) {
+  auto smallerType = [](Type type) {
+    return tensorType(withoutUnits(dimsOf(type)), elementTypeOf(type));
+  };
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    return ReduceOp::create(builder, op->getLoc(), smallerType(reduce.getType()),
+                            reduce.getKind(), longExtents(reduce));
+  }
+  SmallVector<Type> types;
+  for (Type type : op->getResultTypes()) {
+    types.push_back(smallerType(type));
+  }
+  return MapOp::create(builder, op->getLoc(), types);
+}
+
+/// Rebuilds `op` without axes of size one, whose coordinates are zero.
+static void dropUnitAxes(Operation *op) {
+  OpBuilder builder(op);
+  Operation *smaller = createSmaller(builder, op);
+  if (Attribute root = op->getAttr("root")) {
+    smaller->setAttr("root", root);
+  }
+  Block &from = op->getRegion(0).front(), &to = smaller->getRegion(0).front();
   to.clear();
-  BodyBuilder body(reduce.getLoc(), OpBuilder::atBlockEnd(&to));
-  SmallVector<DimExpr> domain = reduce.getDomain();
-  unsigned parallel = reduce.getParallelRank(), next = parallel;
+  BodyBuilder body(op->getLoc(), OpBuilder::atBlockEnd(&to));
+  SmallVector<DimExpr> domain = domainOf(op);
+  unsigned next = 0;
   IRMapping mapping;
   for (BlockArgument argument : from.getArguments()) {
+    // A reduction over units alone keeps its first axis.
     unsigned number = argument.getArgNumber();
-    bool isKept = number < parallel || !domain[number].isConstant(1) ||
-                  (number == parallel && extents.front().isConstant(1));
-    if (isKept) {
-      mapping.map(argument, to.getArgument(number < parallel ? number : next++));
-    } else {
-      mapping.map(argument, body.index(0));
-    }
+    auto reduce = dyn_cast<ReduceOp>(op);
+    bool isLastResort = reduce && number == reduce.getParallelRank() &&
+                        withoutUnits(reduce.getExtents().getDims()).empty();
+    bool isKept = !domain[number].isConstant(1) || isLastResort;
+    mapping.map(argument, isKept ? Value(to.getArgument(next++)) : body.index(0));
   }
-  for (Operation &op : from) {
-    cloneFolded(body, op, mapping);
+  for (Operation &inner : from) {
+    cloneFolded(body, inner, mapping);
   }
-  reduce.replaceAllUsesWith(smaller.getResult());
-  reduce.erase();
+  for (auto [result, replacement] : llvm::zip(op->getResults(), smaller->getResults())) {
+    Value shaped = buildReshape(builder, op->getLoc(), replacement, dimsOf(result.getType()));
+    result.replaceAllUsesWith(shaped);
+  }
+  op->erase();
   simplifyBody(smaller);
+}
+
+/// True if some axis of the domain can go.
+static bool hasUnitAxes(Operation *op) {
+  size_t kept = withoutUnits(dimsOf(op->getResult(0).getType())).size();
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    kept += longExtents(reduce).size();
+  }
+  return kept < domainOf(op).size();
 }
 
 namespace {
@@ -71,14 +107,15 @@ public:
 
   void runOnOperation() override {
     Decisions decisions(log, remarks);
-    SmallVector<ReduceOp> reduces;
-    getOperation()->walk([&](ReduceOp reduce) { reduces.push_back(reduce); });
-    for (ReduceOp reduce : reduces) {
-      SmallVector<DimExpr> extents = longExtents(reduce);
-      if (extents.size() < reduce.getExtents().getSizes().size()) {
-        decisions.did(reasons::unitAxesDropped, reduce.getLoc(), "reduction");
-        dropAxes(reduce, extents);
+    SmallVector<Operation *> primitives;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<MapOp, ReduceOp>(op) && hasUnitAxes(op)) {
+        primitives.push_back(op);
       }
+    });
+    for (Operation *op : primitives) {
+      decisions.did(reasons::unitAxesDropped, op->getLoc(), op->getName().getStringRef());
+      dropUnitAxes(op);
     }
   }
 

@@ -22,7 +22,7 @@ def Decompose : FusePass<"tw-decompose"> {
 }
 
 def DropUnitAxes : FusePass<"tw-drop-unit-axes"> {
-  let summary = "Drop reduction axes of size one";
+  let summary = "Drop axes of size one from maps and reductions";
   let constructor = "::tilewright::createDropUnitAxesPass()";
 }
 
