@@ -96,25 +96,6 @@ std::optional<SmallVector<unsigned>> permutationOf(LoadOp load) {
   return axes;
 }
 
-bool isPlainMovement(MapOp map) {
-  if (map->getNumResults() != 1) {
-    return false;
-  }
-  auto load = yieldOf(map).getOperand(0).getDefiningOp<LoadOp>();
-  if (!load || load.getGuard()) {
-    return false;
-  }
-  return llvm::all_of(map.getBody().front().without_terminator(), [&](Operation &op) {
-    if (auto product = dyn_cast<arith::MulIOp>(op)) {
-      auto isSize = [](Value v) {
-        return v.getDefiningOp<SizeOp>() || v.getDefiningOp<arith::ConstantOp>();
-      };
-      return isSize(product.getLhs()) || isSize(product.getRhs());
-    }
-    return &op == load || isa<arith::AddIOp, arith::SubIOp, arith::ConstantOp, SizeOp>(op);
-  });
-}
-
 /// The coordinates that `value` depends on, and whether it reads a tensor.
 static bool collectCoordinates(Value value, llvm::SmallPtrSetImpl<Value> &coordinates) {
   llvm::SetVector<Value> reached;
@@ -136,6 +117,50 @@ static bool collectCoordinates(Value value, llvm::SmallPtrSetImpl<Value> &coordi
     }
   }
   return reads;
+}
+
+bool isPlainMovement(MapOp map, SmallVectorImpl<unsigned> *divided) {
+  if (map->getNumResults() != 1) {
+    return false;
+  }
+  auto load = yieldOf(map).getOperand(0).getDefiningOp<LoadOp>();
+  if (!load || load.getGuard()) {
+    return false;
+  }
+  llvm::SmallPtrSet<Value, 8> dividends;
+  bool isPlain = llvm::all_of(map.getBody().front().without_terminator(), [&](Operation &op) {
+    if (auto product = dyn_cast<arith::MulIOp>(op)) {
+      auto isSize = [](Value v) {
+        return v.getDefiningOp<SizeOp>() || v.getDefiningOp<arith::ConstantOp>();
+      };
+      return isSize(product.getLhs()) || isSize(product.getRhs());
+    }
+    if (auto division = dyn_cast<arith::FloorDivSIOp>(op)) {
+      collectCoordinates(division.getLhs(), dividends);
+      return getConstantIntValue(division.getRhs()).has_value();
+    }
+    return &op == load || isa<arith::AddIOp, arith::SubIOp, arith::ConstantOp, SizeOp>(op);
+  });
+  if (!divided) {
+    return isPlain && dividends.empty();
+  }
+  for (Value coordinate : dividends) {
+    divided->push_back(cast<BlockArgument>(coordinate).getArgNumber());
+  }
+  return isPlain;
+}
+
+bool isBatchCoordinate(ReduceOp contraction, Value coordinate) {
+  auto argument = dyn_cast<BlockArgument>(coordinate);
+  if (!argument || argument.getArgNumber() >= contraction.getParallelRank()) {
+    return false;
+  }
+  Operation *product = yieldOf(contraction).getOperand(0).getDefiningOp();
+  return llvm::all_of(product->getOperands(), [&](Value factor) {
+    llvm::SmallPtrSet<Value, 8> coordinates;
+    collectCoordinates(factor, coordinates);
+    return coordinates.contains(argument);
+  });
 }
 
 bool isContraction(Operation *op) {

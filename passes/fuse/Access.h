@@ -41,8 +41,13 @@ bool readsAtOwnCoordinates(tw::LoadOp load);
 std::optional<llvm::SmallVector<unsigned>> permutationOf(tw::LoadOp load);
 
 /// \returns true if a map's body is one load through plain coordinates: sums of
-/// coordinates times sizes, no guard, no division, no gather.
-bool isPlainMovement(tw::MapOp map);
+/// coordinates times sizes, no guard, no gather. Coordinates that are divided
+/// by constants are added to `divided`, by axis of the map.
+bool isPlainMovement(tw::MapOp map, llvm::SmallVectorImpl<unsigned> *divided = nullptr);
+
+/// \returns true if `coordinate` is a result coordinate of a contraction that
+/// both factors depend on: an outer loop, where divisions cost nothing.
+bool isBatchCoordinate(tw::ReduceOp contraction, mlir::Value coordinate);
 
 /// \returns true for a sum of products of elements of two tensors, of which
 /// each element is read many times.

@@ -14,6 +14,7 @@
 #include "passes/ReasonCodes.h"
 #include "passes/fuse/InlineBody.h"
 #include "passes/fuse/Passes.h"
+#include "passes/fuse/ReshapeCoordinates.h"
 
 using namespace mlir;
 
@@ -31,12 +32,36 @@ static MapOp producerOf(LoadOp load, Operation *consumer) {
   return producer && producer->getBlock() == consumer->getBlock() ? producer : MapOp();
 }
 
-/// Why the body of `producer` cannot stand in a contraction; null if it can.
-static const Reason *illegalInContraction(MapOp producer, const BodyCost &cost) {
+/// Why the body of `producer` cannot stand in the contraction that `load` is
+/// in; null if it can.
+static const Reason *illegalInContraction(LoadOp load, MapOp producer, const BodyCost &cost) {
   if (!cost.isMovement()) {
     return &reasons::mathInContraction;
   }
-  return isPlainMovement(producer) ? nullptr : &reasons::guardInContraction;
+  SmallVector<unsigned> divided;
+  if (!isPlainMovement(producer, &divided)) {
+    return &reasons::guardInContraction;
+  }
+  auto contraction = cast<ReduceOp>(primitiveOf(load));
+  bool onlyBatches = llvm::all_of(divided, [&](unsigned axis) {
+    return isBatchCoordinate(contraction, load.getIndices()[axis]);
+  });
+  return onlyBatches ? nullptr : &reasons::divisionInCoordinates;
+}
+
+/// True if reading through `reshape` at `load` divides batch coordinates only.
+static bool dividesOnlyBatches(LoadOp load, ReshapeOp reshape) {
+  auto contraction = cast<ReduceOp>(primitiveOf(load));
+  for (const ReshapeGroup &group :
+       groupAxes(dimsOf(reshape.getSource().getType()), dimsOf(reshape.getType()))) {
+    bool needsDivision = group.from.size() > 1;
+    if (needsDivision && !llvm::all_of(group.to, [&](unsigned axis) {
+          return isBatchCoordinate(contraction, load.getIndices()[axis]);
+        })) {
+      return false;
+    }
+  }
+  return true;
 }
 
 namespace {
@@ -109,7 +134,7 @@ private:
                               costOf(consumer),
                               countReaders(producer)};
     if (isContraction(consumer)) {
-      if (const Reason *reason = illegalInContraction(producer, candidate.producerCost)) {
+      if (const Reason *reason = illegalInContraction(load, producer, candidate.producerCost)) {
         return reason;
       }
     }
@@ -117,7 +142,7 @@ private:
   }
 
   /// Reading a merge of axes needs divisions: worth it where that removes a
-  /// copy, outside contractions.
+  /// copy; in contractions only of coordinates that both factors share.
   bool divideThroughReshape(LoadOp load) {
     auto reshape = load.getSource().getDefiningOp<ReshapeOp>();
     auto copy = reshape ? reshape.getSource().getDefiningOp<MapOp>() : MapOp();
@@ -125,8 +150,10 @@ private:
         !costOf(copy).isMovement()) {
       return false;
     }
-    if (isContraction(consumer) || !isa<MapOp>(consumer) ||
-        !readThroughReshape(load, /*allowDivision=*/true)) {
+    bool mayDivide = isContraction(consumer)
+                         ? isPlainMovement(copy) && dividesOnlyBatches(load, reshape)
+                         : isa<MapOp>(consumer);
+    if (!mayDivide || !readThroughReshape(load, /*allowDivision=*/true)) {
       if (refused.insert(copy).second) {
         decisions.refused(reasons::divisionInCoordinates, copy.getLoc(), nameOf(copy));
       }

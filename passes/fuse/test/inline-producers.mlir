@@ -224,3 +224,56 @@ func.func @scalar(%x: tensor<4xf32>) -> tensor<4xf32> {
   } : tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// Grouped queries: heads that share keys read them where they are. The head is
+// a batch of the product, so dividing it costs nothing.
+
+// CHECK-LABEL: func.func @shared_keys
+// CHECK-NOT: tw.map
+// CHECK: tw.reduce
+// CHECK: %[[GROUP:.*]] = arith.floordivsi %i
+// CHECK: tw.load %arg1[%[[GROUP]], %k, %r]
+func.func @shared_keys(%q: tensor<8x5x4xf32>, %keys: tensor<2x7x4xf32>) -> tensor<8x5x7xf32> {
+  %repeated = tw.map(%g, %n, %t, %d) {
+    %a = tw.load %keys[%g, %t, %d] : tensor<2x7x4xf32> -> f32
+    tw.yield %a : f32
+  } : tensor<2x4x7x4xf32>
+  %heads = tw.reshape %repeated : tensor<2x4x7x4xf32> -> tensor<8x7x4xf32>
+  %y = tw.reduce add(%h, %s, %t) over (%d) in <[4]> {
+    %a = tw.load %q[%h, %s, %d] : tensor<8x5x4xf32> -> f32
+    %b = tw.load %heads[%h, %t, %d] : tensor<8x7x4xf32> -> f32
+    %c = arith.mulf %a, %b : f32
+    tw.yield %c : f32
+  } : tensor<8x5x7xf32>
+  return %y : tensor<8x5x7xf32>
+}
+
+// -----
+
+// What is in memory anyway is read, not repeated.
+
+// CHECK-LABEL: func.func @cache
+// CHECK-COUNT-2: tw.map
+func.func @cache(%past: tensor<4xf32>, %new: tensor<2xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
+  %all = tw.map(%i) attributes {root = "concat"} {
+    %four = arith.constant 4 : index
+    %zero = arith.constant 0.0 : f32
+    %first = arith.cmpi ult, %i, %four : index
+    %rest = arith.subi %i, %four : index
+    %true = arith.constant true
+    %second = arith.xori %first, %true : i1
+    %a = tw.load %past[%i] guard %first else %zero : f32 : tensor<4xf32> -> f32
+    %b = tw.load %new[%rest] guard %second else %zero : f32 : tensor<2xf32> -> f32
+    %c = arith.select %first, %a, %b : f32
+    tw.yield %c : f32
+  } : tensor<6xf32>
+  %y = tw.map(%i) {
+    %five = arith.constant 5 : index
+    %r = arith.subi %five, %i : index
+    %a = tw.load %all[%r] : tensor<6xf32> -> f32
+    tw.yield %a : f32
+  } : tensor<6xf32>
+  return %all, %y : tensor<6xf32>, tensor<6xf32>
+}
