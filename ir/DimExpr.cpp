@@ -329,6 +329,16 @@ DimExpr DimExpr::select(DimExpr condition, DimExpr ifNonZero, DimExpr ifZero) {
   if (ifNonZero == ifZero) {
     return ifZero;
   }
+  // Broadcasting N against what is 1 where N is 1, such as min(512, N): N.
+  if (ifNonZero.kind() == Kind::Symbol && condition == ifNonZero - 1) {
+    StringRef symbol = ifNonZero.symbolName();
+    DimExpr one = constant(condition.getContext(), 1);
+    DimExpr otherwise = ifZero.substitute(
+        [&](StringRef name) { return name == symbol ? one : DimExpr(); });
+    if (otherwise == one) {
+      return ifNonZero;
+    }
+  }
   return make(condition.getContext(), Kind::Select, {condition, ifNonZero, ifZero});
 }
 
