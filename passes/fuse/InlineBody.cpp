@@ -165,7 +165,22 @@ bool readThroughReshape(LoadOp load, bool allowDivision) {
 // Bodies as a whole
 //===----------------------------------------------------------------------===//
 
+/// A coordinate clamped to its own range is itself: what broadcasting of sizes
+/// that turned out equal leaves behind.
+static void foldClamps(Operation *primitive) {
+  SmallVector<DimExpr> domain = domainOf(primitive);
+  for (auto clamp : primitive->getRegion(0).getOps<arith::MinSIOp>()) {
+    auto coordinate = dyn_cast<BlockArgument>(clamp.getLhs());
+    auto limit = clamp.getRhs().getDefiningOp<SizeOp>();
+    if (coordinate && limit &&
+        (DimExpr(limit.getSize()) - (domain[coordinate.getArgNumber()] - 1)).isNonNegative()) {
+      clamp.replaceAllUsesWith(clamp.getLhs());
+    }
+  }
+}
+
 void simplifyBody(Operation *primitive) {
+  foldClamps(primitive);
   IRRewriter rewriter(primitive->getContext());
   DominanceInfo dominance(primitive);
   eliminateCommonSubExpressions(rewriter, dominance, primitive);
