@@ -11,8 +11,8 @@
 
 #pragma once
 
-#include "passes/DecisionLog.h"
 #include "mlir/IR/Diagnostics.h"
+#include "passes/DecisionLog.h"
 
 namespace tilewright {
 
@@ -25,37 +25,59 @@ struct Reason {
 namespace reasons {
 // normalize
 inline constexpr Reason symbolUnused{"TWN001", "what it gives is never used"};
-inline constexpr Reason resultUnused{"TWN002", "an unused result of control flow is dropped"};
-inline constexpr Reason batchNormIntoConv{"TWN010", "batch normalisation folds into a convolution"};
-inline constexpr Reason batchNormAlone{"TWN011", "batch normalisation becomes one multiply-add"};
-inline constexpr Reason batchNormNotConstant{"TWN012", "the parameters are not constants"};
-inline constexpr Reason batchNormSharedConv{"TWN013", "the convolution has other users"};
-inline constexpr Reason batchNormNotFinite{"TWN014", "a folded coefficient would not be finite"};
-inline constexpr Reason constantFolded{"TWN020", "a constant subgraph is evaluated"};
-inline constexpr Reason constantTooLarge{"TWN021", "the folded constant would be too large"};
-inline constexpr Reason noEvaluator{"TWN022", "nothing here can run a constant subgraph"};
-inline constexpr Reason branchTaken{"TWN023", "a branch with a constant condition is inlined"};
+inline constexpr Reason resultUnused{
+    "TWN002", "an unused result of control flow is dropped"};
+inline constexpr Reason batchNormIntoConv{
+    "TWN010", "batch normalisation folds into a convolution"};
+inline constexpr Reason batchNormAlone{
+    "TWN011", "batch normalisation becomes one multiply-add"};
+inline constexpr Reason batchNormNotConstant{
+    "TWN012", "the parameters are not constants"};
+inline constexpr Reason batchNormSharedConv{"TWN013",
+                                            "the convolution has other users"};
+inline constexpr Reason batchNormNotFinite{
+    "TWN014", "a folded coefficient would not be finite"};
+inline constexpr Reason constantFolded{"TWN020",
+                                       "a constant subgraph is evaluated"};
+inline constexpr Reason constantTooLarge{
+    "TWN021", "the folded constant would be too large"};
+inline constexpr Reason noEvaluator{"TWN022",
+                                    "nothing here can run a constant subgraph"};
+inline constexpr Reason branchTaken{
+    "TWN023", "a branch with a constant condition is inlined"};
 // fuse
-inline constexpr Reason decomposed{"TWF001", "a named operation becomes primitives"};
-inline constexpr Reason unitAxesDropped{"TWF002", "axes of size one are dropped"};
-inline constexpr Reason producerInlined{"TWF010", "a producer is computed where it is read"};
-inline constexpr Reason guardInContraction{"TWF011",
-                                           "a contraction reads through plain coordinates only"};
-inline constexpr Reason mathInContraction{"TWF012", "a contraction would repeat the arithmetic"};
-inline constexpr Reason workRepeated{"TWF013", "the arithmetic would be repeated"};
-inline constexpr Reason severalUsers{"TWF014", "the producer has several users"};
-inline constexpr Reason staysEpilogue{"TWF015", "the producer is an epilogue of its reduction"};
+inline constexpr Reason decomposed{"TWF001",
+                                   "a named operation becomes primitives"};
+inline constexpr Reason unitAxesDropped{"TWF002",
+                                        "axes of size one are dropped"};
+inline constexpr Reason producerInlined{
+    "TWF010", "a producer is computed where it is read"};
+inline constexpr Reason guardInContraction{
+    "TWF011", "a contraction reads through plain coordinates only"};
+inline constexpr Reason mathInContraction{
+    "TWF012", "a contraction would repeat the arithmetic"};
+inline constexpr Reason workRepeated{"TWF013",
+                                     "the arithmetic would be repeated"};
+inline constexpr Reason severalUsers{"TWF014",
+                                     "the producer has several users"};
+inline constexpr Reason staysEpilogue{
+    "TWF015", "the producer is an epilogue of its reduction"};
 inline constexpr Reason bodyTooLarge{"TWF016", "the body would grow too large"};
-inline constexpr Reason divisionInCoordinates{"TWF017",
-                                              "the reshape would need divisions of coordinates"};
+inline constexpr Reason divisionInCoordinates{
+    "TWF017", "the reshape would need divisions of coordinates"};
 inline constexpr Reason reshapeSunk{"TWF020", "a reshape moves behind a map"};
-inline constexpr Reason reshapeStays{"TWF021", "a reshape's axes do not line up with the map"};
-inline constexpr Reason resultPermuted{"TWF025", "a reduction yields the order that its user reads"};
+inline constexpr Reason reshapeStays{
+    "TWF021", "a reshape's axes do not line up with the map"};
+inline constexpr Reason resultPermuted{
+    "TWF025", "a reduction yields the order that its user reads"};
 inline constexpr Reason regionFormed{"TWF030", "operations become one kernel"};
-inline constexpr Reason regionCycle{"TWF031", "fusing would close a cycle through other operations"};
+inline constexpr Reason regionCycle{
+    "TWF031", "fusing would close a cycle through other operations"};
 inline constexpr Reason regionDomains{"TWF032", "the iteration domains differ"};
-inline constexpr Reason regionTwoReductions{"TWF033", "both sides hold a reduction already"};
-inline constexpr Reason regionTooFewRows{"TWF034", "too few rows to share among threads"};
+inline constexpr Reason regionTwoReductions{
+    "TWF033", "both sides hold a reduction already"};
+inline constexpr Reason regionTooFewRows{"TWF034",
+                                         "too few rows to share among threads"};
 } // namespace reasons
 
 /// What a pass reports through: the compile's log, which may be absent, and, if
@@ -73,7 +95,8 @@ public:
     }
   }
 
-  void refused(const Reason &reason, mlir::Location loc, const llvm::Twine &subject,
+  void refused(const Reason &reason, mlir::Location loc,
+               const llvm::Twine &subject,
                std::map<std::string, double> numbers = {}) {
     std::string message = text(reason, subject);
     remark(reason, loc, message, "refused: ");

@@ -30,7 +30,8 @@ static void count(Operation *op, BodyCost &cost) {
     cost.gathers = true;
     return;
   }
-  if (!type || type.isIndex() || type.isInteger(1) || op->hasTrait<OpTrait::ConstantLike>()) {
+  if (!type || type.isIndex() || type.isInteger(1) ||
+      op->hasTrait<OpTrait::ConstantLike>()) {
     // Comparisons of elements are arithmetic, comparisons of coordinates not.
     cost.flops += isa<arith::CmpFOp>(op);
     return;
@@ -38,13 +39,14 @@ static void count(Operation *op, BodyCost &cost) {
   if (isa<CastOpInterface, arith::SelectOp>(op)) {
     return;
   }
-  if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp,
-          arith::RemUIOp, math::SqrtOp, math::RsqrtOp>(op)) {
+  if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
+          arith::RemSIOp, arith::RemUIOp, math::SqrtOp, math::RsqrtOp>(op)) {
     cost.flops += divisionFlops;
     return;
   }
-  bool isSimpleMath = isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp,
-                          math::RoundEvenOp, math::TruncOp, math::CopySignOp, math::FmaOp>(op);
+  bool isSimpleMath =
+      isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp,
+          math::RoundEvenOp, math::TruncOp, math::CopySignOp, math::FmaOp>(op);
   if (isa<math::MathDialect>(op->getDialect()) && !isSimpleMath) {
     cost.transcendental = true;
   }
@@ -77,12 +79,14 @@ bool indicesAre(ValueRange indices, Type tensor, ValueRange at) {
 bool readsAtOwnCoordinates(LoadOp load) {
   Block &body = primitiveOf(load)->getRegion(0).front();
   return !load.getGuard() &&
-         indicesAre(load.getIndices(), load.getSource().getType(), body.getArguments());
+         indicesAre(load.getIndices(), load.getSource().getType(),
+                    body.getArguments());
 }
 
 std::optional<SmallVector<unsigned>> permutationOf(LoadOp load) {
   auto map = dyn_cast<MapOp>(primitiveOf(load));
-  if (!map || load.getGuard() || load.getIndices().size() != map.getDomain().size()) {
+  if (!map || load.getGuard() ||
+      load.getIndices().size() != map.getDomain().size()) {
     return std::nullopt;
   }
   SmallVector<unsigned> axes;
@@ -97,7 +101,8 @@ std::optional<SmallVector<unsigned>> permutationOf(LoadOp load) {
 }
 
 /// The coordinates that `value` depends on, and whether it reads a tensor.
-static bool collectCoordinates(Value value, llvm::SmallPtrSetImpl<Value> &coordinates) {
+static bool collectCoordinates(Value value,
+                               llvm::SmallPtrSetImpl<Value> &coordinates) {
   llvm::SetVector<Value> reached;
   reached.insert(value);
   bool reads = false;
@@ -128,19 +133,22 @@ bool isPlainMovement(MapOp map, SmallVectorImpl<unsigned> *divided) {
     return false;
   }
   llvm::SmallPtrSet<Value, 8> dividends;
-  bool isPlain = llvm::all_of(map.getBody().front().without_terminator(), [&](Operation &op) {
-    if (auto product = dyn_cast<arith::MulIOp>(op)) {
-      auto isSize = [](Value v) {
-        return v.getDefiningOp<SizeOp>() || v.getDefiningOp<arith::ConstantOp>();
-      };
-      return isSize(product.getLhs()) || isSize(product.getRhs());
-    }
-    if (auto division = dyn_cast<arith::FloorDivSIOp>(op)) {
-      collectCoordinates(division.getLhs(), dividends);
-      return getConstantIntValue(division.getRhs()).has_value();
-    }
-    return &op == load || isa<arith::AddIOp, arith::SubIOp, arith::ConstantOp, SizeOp>(op);
-  });
+  bool isPlain = llvm::all_of(
+      map.getBody().front().without_terminator(), [&](Operation &op) {
+        if (auto product = dyn_cast<arith::MulIOp>(op)) {
+          auto isSize = [](Value v) {
+            return v.getDefiningOp<SizeOp>() ||
+                   v.getDefiningOp<arith::ConstantOp>();
+          };
+          return isSize(product.getLhs()) || isSize(product.getRhs());
+        }
+        if (auto division = dyn_cast<arith::FloorDivSIOp>(op)) {
+          collectCoordinates(division.getLhs(), dividends);
+          return getConstantIntValue(division.getRhs()).has_value();
+        }
+        return &op == load ||
+               isa<arith::AddIOp, arith::SubIOp, arith::ConstantOp, SizeOp>(op);
+      });
   if (!divided) {
     return isPlain && dividends.empty();
   }
@@ -177,9 +185,11 @@ bool isContraction(Operation *op) {
   auto readsEachOnce = [&](Value factor, bool &reads) {
     llvm::SmallPtrSet<Value, 8> coordinates;
     reads = collectCoordinates(factor, coordinates);
-    return llvm::all_of(reduce.getBody().getArguments(), [&](BlockArgument argument) {
-      return domain[argument.getArgNumber()].isConstant(1) || coordinates.contains(argument);
-    });
+    return llvm::all_of(
+        reduce.getBody().getArguments(), [&](BlockArgument argument) {
+          return domain[argument.getArgNumber()].isConstant(1) ||
+                 coordinates.contains(argument);
+        });
   };
   bool leftReads = false, rightReads = false;
   bool leftOnce = readsEachOnce(product->getOperand(0), leftReads);
@@ -191,12 +201,15 @@ static bool isEpilogue(MapOp map, llvm::SmallPtrSetImpl<Operation *> &visited) {
   SmallVector<DimExpr> domain = map.getDomain();
   for (LoadOp load : map.getBody().getOps<LoadOp>()) {
     Operation *source = load.getSource().getDefiningOp();
-    if (!source || source->getBlock() != map->getBlock() || !isa<ReduceOp, MapOp>(source) ||
-        dimsOf(load.getSource().getType()) != domain || !readsAtOwnCoordinates(load)) {
+    if (!source || source->getBlock() != map->getBlock() ||
+        !isa<ReduceOp, MapOp>(source) ||
+        dimsOf(load.getSource().getType()) != domain ||
+        !readsAtOwnCoordinates(load)) {
       continue;
     }
     auto producer = dyn_cast<MapOp>(source);
-    if (!producer || (visited.insert(producer).second && isEpilogue(producer, visited))) {
+    if (!producer ||
+        (visited.insert(producer).second && isEpilogue(producer, visited))) {
       return true;
     }
   }
@@ -221,7 +234,8 @@ std::optional<int64_t> staticBytes(Type tensor) {
   if (!type.hasStaticShape() || !type.getElementType().isIntOrFloat()) {
     return std::nullopt;
   }
-  return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  return type.getNumElements() *
+         llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
 
 SmallVector<Block *> graphBlocks(Operation *root) {

@@ -12,11 +12,11 @@ namespace tilewright {
 
 /// What a body does, counted.
 struct BodyCost {
-  unsigned flops = 0;          // arithmetic on elements; divisions and roots count more
+  unsigned flops = 0; // arithmetic on elements; divisions and roots count more
   bool transcendental = false; // exp, tanh, pow, …
   unsigned loads = 0;
-  bool guarded = false;  // some load has a guard
-  bool gathers = false;  // some coordinate depends on data
+  bool guarded = false; // some load has a guard
+  bool gathers = false; // some coordinate depends on data
   unsigned operations = 0;
 
   /// True for loads, index arithmetic, selections and conversions alone.
@@ -30,7 +30,8 @@ mlir::Operation *primitiveOf(tw::LoadOp load);
 
 /// \returns true if `indices` into a tensor of type `tensor` are the values
 /// `at`. The coordinate of an axis of size one does not matter.
-bool indicesAre(mlir::ValueRange indices, mlir::Type tensor, mlir::ValueRange at);
+bool indicesAre(mlir::ValueRange indices, mlir::Type tensor,
+                mlir::ValueRange at);
 
 /// \returns true if the load is without a guard and its coordinates are the
 /// first of its primitive's, in order.
@@ -43,7 +44,8 @@ std::optional<llvm::SmallVector<unsigned>> permutationOf(tw::LoadOp load);
 /// \returns true if a map's body is one load through plain coordinates: sums of
 /// coordinates times sizes, no guard, no gather. Coordinates that are divided
 /// by constants are added to `divided`, by axis of the map.
-bool isPlainMovement(tw::MapOp map, llvm::SmallVectorImpl<unsigned> *divided = nullptr);
+bool isPlainMovement(tw::MapOp map,
+                     llvm::SmallVectorImpl<unsigned> *divided = nullptr);
 
 /// \returns true if `coordinate` is a result coordinate of a contraction that
 /// both factors depend on: an outer loop, where divisions cost nothing.

@@ -19,7 +19,8 @@ namespace tilewright {
 static bool isRandom(Operation *op) {
   return op
       ->walk([](tw::CallOp call) {
-        return call.isRandom() ? WalkResult::interrupt() : WalkResult::advance();
+        return call.isRandom() ? WalkResult::interrupt()
+                               : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -118,7 +119,9 @@ SmallVector<unsigned> BlockOrder::sortedGroups() const {
   // The earliest last member first.
   using Entry = std::pair<unsigned, unsigned>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
-  auto makeReady = [&](unsigned group) { ready.push({members[group].back(), group}); };
+  auto makeReady = [&](unsigned group) {
+    ready.push({members[group].back(), group});
+  };
   for (unsigned group = 0; group < size(); ++group) {
     if (members[group].empty()) {
       continue;

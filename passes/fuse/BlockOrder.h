@@ -21,12 +21,16 @@ public:
 
   unsigned size() const { return operations.size(); }
   mlir::Operation *at(unsigned position) const { return operations[position]; }
-  unsigned positionOf(mlir::Operation *op) const { return positions.lookup(op); }
+  unsigned positionOf(mlir::Operation *op) const {
+    return positions.lookup(op);
+  }
   bool holds(mlir::Operation *op) const { return positions.contains(op); }
 
   /// \returns the group of an operation, named by one of its members.
   unsigned groupOf(unsigned position) const { return groups[position]; }
-  llvm::ArrayRef<unsigned> membersOf(unsigned group) const { return members[group]; }
+  llvm::ArrayRef<unsigned> membersOf(unsigned group) const {
+    return members[group];
+  }
 
   /// \returns true if making one group of the two would close a cycle.
   bool wouldCycle(unsigned a, unsigned b) const;
@@ -44,7 +48,7 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> positions;
   llvm::SmallVector<llvm::SmallVector<unsigned>> dependences; // by position
   llvm::SmallVector<unsigned> groups;                         // by position
-  llvm::SmallVector<llvm::SmallVector<unsigned>> members;     // by group, sorted
+  llvm::SmallVector<llvm::SmallVector<unsigned>> members; // by group, sorted
 };
 
 } // namespace tilewright

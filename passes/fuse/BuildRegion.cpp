@@ -51,8 +51,8 @@ std::string RegionNames::nameFor(Location loc) {
 // Regions
 //===----------------------------------------------------------------------===//
 
-FusedOp buildRegion(OpBuilder &builder, ArrayRef<Operation *> members, const RegionShape &shape,
-                    RegionNames &names) {
+FusedOp buildRegion(OpBuilder &builder, ArrayRef<Operation *> members,
+                    const RegionShape &shape, RegionNames &names) {
   SmallVector<Operation *> ordered(members);
   if (shape.form == RegionForm::Reduction) {
     std::stable_partition(ordered.begin(), ordered.end(),
@@ -80,8 +80,9 @@ FusedOp buildRegion(OpBuilder &builder, ArrayRef<Operation *> members, const Reg
   }
 
   Location loc = mergeLocations(builder.getContext(), locs);
-  auto fused = FusedOp::create(builder, loc, ValueRange(outputs).getTypes(), names.nameFor(loc),
-                               inputs.getArrayRef(), Attribute());
+  auto fused =
+      FusedOp::create(builder, loc, ValueRange(outputs).getTypes(),
+                      names.nameFor(loc), inputs.getArrayRef(), Attribute());
   if (shape.form == RegionForm::Rows) {
     fused->setAttr("rows", builder.getI64IntegerAttr(shape.rows));
   }
@@ -90,13 +91,16 @@ FusedOp buildRegion(OpBuilder &builder, ArrayRef<Operation *> members, const Reg
   for (Operation *op : ordered) {
     op->moveBefore(block, block->end());
   }
-  auto isNested = [&](OpOperand &use) { return fused->isProperAncestor(use.getOwner()); };
+  auto isNested = [&](OpOperand &use) {
+    return fused->isProperAncestor(use.getOwner());
+  };
   for (Value input : inputs) {
     BlockArgument argument = block->addArgument(input.getType(), loc);
     input.replaceUsesWithIf(argument, isNested);
   }
   for (auto [output, result] : llvm::zip(outputs, fused.getResults())) {
-    Value(output).replaceUsesWithIf(result, [&](OpOperand &use) { return !isNested(use); });
+    Value(output).replaceUsesWithIf(
+        result, [&](OpOperand &use) { return !isNested(use); });
   }
   YieldOp::create(builder, loc, outputs);
   return fused;

@@ -24,7 +24,8 @@ private:
 
 /// Moves `members` into a new tw.fused at the builder's insertion point, in an
 /// order in which a reduction precedes its epilogue.
-tw::FusedOp buildRegion(mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Operation *> members,
+tw::FusedOp buildRegion(mlir::OpBuilder &builder,
+                        llvm::ArrayRef<mlir::Operation *> members,
                         const RegionShape &shape, RegionNames &names);
 
 } // namespace tilewright

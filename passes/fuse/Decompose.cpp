@@ -44,7 +44,8 @@ public:
     SmallVector<DecomposeInterface> named;
     getOperation()->walk([&](DecomposeInterface op) { named.push_back(op); });
     for (DecomposeInterface op : named) {
-      decisions.did(reasons::decomposed, op->getLoc(), op->getName().getStringRef());
+      decisions.did(reasons::decomposed, op->getLoc(),
+                    op->getName().getStringRef());
       if (failed(decompose(op))) {
         return signalPassFailure();
       }

@@ -28,13 +28,15 @@ using namespace tw;
 
 static SmallVector<DimExpr> withoutUnits(ArrayRef<DimExpr> dims) {
   SmallVector<DimExpr> kept;
-  llvm::copy_if(dims, std::back_inserter(kept), [](DimExpr d) { return !d.isConstant(1); });
+  llvm::copy_if(dims, std::back_inserter(kept),
+                [](DimExpr d) { return !d.isConstant(1); });
   return kept;
 }
 
 /// The reduction's extents without those of one; one axis stays in any case.
 static SmallVector<DimExpr> longExtents(ReduceOp reduce) {
-  SmallVector<DimExpr> extents = reduce.getExtents().getDims(), kept = withoutUnits(extents);
+  SmallVector<DimExpr> extents = reduce.getExtents().getDims(),
+                       kept = withoutUnits(extents);
   if (kept.empty() && !extents.empty()) {
     kept.push_back(extents.front());
   }
@@ -47,8 +49,9 @@ static Operation *createSmaller(OpBuilder &builder, Operation *op) {
     return tensorType(withoutUnits(dimsOf(type)), elementTypeOf(type));
   };
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    return ReduceOp::create(builder, op->getLoc(), smallerType(reduce.getType()),
-                            reduce.getKind(), longExtents(reduce));
+    return ReduceOp::create(builder, op->getLoc(),
+                            smallerType(reduce.getType()), reduce.getKind(),
+                            longExtents(reduce));
   }
   SmallVector<Type> types;
   for (Type type : op->getResultTypes()) {
@@ -77,13 +80,16 @@ static void dropUnitAxes(Operation *op) {
     bool isLastResort = reduce && number == reduce.getParallelRank() &&
                         withoutUnits(reduce.getExtents().getDims()).empty();
     bool isKept = !domain[number].isConstant(1) || isLastResort;
-    mapping.map(argument, isKept ? Value(to.getArgument(next++)) : body.index(0));
+    mapping.map(argument,
+                isKept ? Value(to.getArgument(next++)) : body.index(0));
   }
   for (Operation &inner : from) {
     cloneFolded(body, inner, mapping);
   }
-  for (auto [result, replacement] : llvm::zip(op->getResults(), smaller->getResults())) {
-    Value shaped = buildReshape(builder, op->getLoc(), replacement, dimsOf(result.getType()));
+  for (auto [result, replacement] :
+       llvm::zip(op->getResults(), smaller->getResults())) {
+    Value shaped = buildReshape(builder, op->getLoc(), replacement,
+                                dimsOf(result.getType()));
     result.replaceAllUsesWith(shaped);
   }
   op->erase();
@@ -114,7 +120,8 @@ public:
       }
     });
     for (Operation *op : primitives) {
-      decisions.did(reasons::unitAxesDropped, op->getLoc(), op->getName().getStringRef());
+      decisions.did(reasons::unitAxesDropped, op->getLoc(),
+                    op->getName().getStringRef());
       dropUnitAxes(op);
     }
   }

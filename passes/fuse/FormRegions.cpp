@@ -25,12 +25,15 @@ namespace tilewright {
 
 using namespace tw;
 
-static SmallVector<Operation *> operationsOf(const BlockOrder &order, ArrayRef<unsigned> group) {
-  return llvm::map_to_vector(group, [&](unsigned position) { return order.at(position); });
+static SmallVector<Operation *> operationsOf(const BlockOrder &order,
+                                             ArrayRef<unsigned> group) {
+  return llvm::map_to_vector(
+      group, [&](unsigned position) { return order.at(position); });
 }
 
 /// The groups that a primitive reads, the latest first.
-static SmallVector<unsigned> groupsReadBy(Operation *op, const BlockOrder &order) {
+static SmallVector<unsigned> groupsReadBy(Operation *op,
+                                          const BlockOrder &order) {
   llvm::SetVector<unsigned> read;
   for (LoadOp load : op->getRegion(0).getOps<LoadOp>()) {
     Operation *source = load.getSource().getDefiningOp();
@@ -88,7 +91,8 @@ static double bytesKeptInside(FusedOp fused) {
   for (Operation &op : fused.getBody().front().without_terminator()) {
     for (Value result : op.getResults()) {
       if (!yielded.contains(result)) {
-        bytes += 2.0 * static_cast<double>(staticBytes(result.getType()).value_or(0));
+        bytes += 2.0 *
+                 static_cast<double>(staticBytes(result.getType()).value_or(0));
       }
     }
   }
@@ -96,23 +100,26 @@ static double bytesKeptInside(FusedOp fused) {
 }
 
 /// Rebuilds the block in an order that suits the groups.
-static void buildRegions(Block &block, const BlockOrder &order, RegionNames &names,
-                         Decisions &decisions) {
+static void buildRegions(Block &block, const BlockOrder &order,
+                         RegionNames &names, Decisions &decisions) {
   OpBuilder builder = OpBuilder::atBlockEnd(&block);
   Operation *end = block.getTerminator();
   for (unsigned group : order.sortedGroups()) {
-    SmallVector<Operation *> members = operationsOf(order, order.membersOf(group));
+    SmallVector<Operation *> members =
+        operationsOf(order, order.membersOf(group));
     if (!isPrimitive(members.front())) {
       members.front()->moveBefore(end);
       continue;
     }
     builder.setInsertionPoint(end);
     FusedOp fused = buildRegion(builder, members, shapeOf(members), names);
-    std::map<std::string, double> numbers{{"primitives", static_cast<double>(members.size())}};
+    std::map<std::string, double> numbers{
+        {"primitives", static_cast<double>(members.size())}};
     if (double bytes = bytesKeptInside(fused); bytes > 0) {
       numbers["bytes_saved"] = bytes;
     }
-    decisions.did(reasons::regionFormed, fused.getLoc(), fused.getSymName(), numbers);
+    decisions.did(reasons::regionFormed, fused.getLoc(), fused.getSymName(),
+                  numbers);
   }
 }
 

@@ -5,10 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/fuse/InlineBody.h"
-#include "passes/fuse/Access.h"
-#include "passes/fuse/ReshapeCoordinates.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
+#include "passes/fuse/Access.h"
+#include "passes/fuse/ReshapeCoordinates.h"
 
 using namespace mlir;
 
@@ -22,20 +22,24 @@ static constexpr StringLiteral castMark = "tw.cast";
 // Cloning
 //===----------------------------------------------------------------------===//
 
-static Value zeroOf(BodyBuilder &body, Type type) { return body.constant(type, 0); }
+static Value zeroOf(BodyBuilder &body, Type type) {
+  return body.constant(type, 0);
+}
 
 /// A load of the producer, in force only where `guard` (null: always) is true.
-static Value cloneLoad(BodyBuilder &body, LoadOp load, const IRMapping &mapping, Value guard,
-                       Value otherwise) {
+static Value cloneLoad(BodyBuilder &body, LoadOp load, const IRMapping &mapping,
+                       Value guard, Value otherwise) {
   SmallVector<Value> indices;
   for (Value index : load.getIndices()) {
     indices.push_back(mapping.lookup(index));
   }
   Value source = mapping.lookupOrDefault(load.getSource());
   if (!load.getGuard()) {
-    return guard ? body.load(source, indices, guard, otherwise) : body.load(source, indices);
+    return guard ? body.load(source, indices, guard, otherwise)
+                 : body.load(source, indices);
   }
-  return body.load(source, indices, body.both(guard, mapping.lookup(load.getGuard())),
+  return body.load(source, indices,
+                   body.both(guard, mapping.lookup(load.getGuard())),
                    mapping.lookup(load.getOtherwise()));
 }
 
@@ -51,14 +55,14 @@ void cloneFolded(BodyBuilder &body, Operation &op, IRMapping &mapping) {
 /// True if two scalars are the same value or the same constant.
 static bool sameScalar(Value a, Value b) {
   Attribute left, right;
-  return a == b ||
-         (matchPattern(a, m_Constant(&left)) && matchPattern(b, m_Constant(&right)) &&
-          left == right);
+  return a == b || (matchPattern(a, m_Constant(&left)) &&
+                    matchPattern(b, m_Constant(&right)) && left == right);
 }
 
 /// The producer's value at `at`, before the guard chooses.
-static Value cloneBody(BodyBuilder &body, MapOp producer, unsigned result, ValueRange at,
-                       Value guard, Value otherwise, bool &guardIsDone) {
+static Value cloneBody(BodyBuilder &body, MapOp producer, unsigned result,
+                       ValueRange at, Value guard, Value otherwise,
+                       bool &guardIsDone) {
   IRMapping mapping;
   mapping.map(producer.getBody().getArguments(), at);
   Value yielded = yieldOf(producer).getOperand(result);
@@ -66,20 +70,26 @@ static Value cloneBody(BodyBuilder &body, MapOp producer, unsigned result, Value
   for (Operation &op : producer.getBody().front().without_terminator()) {
     if (auto load = dyn_cast<LoadOp>(op)) {
       // A bare load can take the guard's alternative itself.
-      bool isWhole = guard && yielded == load.getResult() &&
-                     (!load.getGuard() ||
-                      sameScalar(mapping.lookup(load.getOtherwise()), otherwise));
+      bool isWhole =
+          guard && yielded == load.getResult() &&
+          (!load.getGuard() ||
+           sameScalar(mapping.lookup(load.getOtherwise()), otherwise));
       guardIsDone |= isWhole;
-      Value alternative = isWhole ? otherwise : guard ? zeroOf(body, load.getType()) : Value();
-      mapping.map(load.getResult(), cloneLoad(body, load, mapping, guard, alternative));
+      Value alternative = isWhole ? otherwise
+                          : guard ? zeroOf(body, load.getType())
+                                  : Value();
+      mapping.map(load.getResult(),
+                  cloneLoad(body, load, mapping, guard, alternative));
       continue;
     }
     auto clamp = dyn_cast<ClampIndexOp>(op);
     if (clamp && guard) {
       // Outside the guard there is no bad data to report.
-      Value index = body.select(guard, mapping.lookup(clamp.getIndex()), body.index(0));
-      mapping.map(clamp.getResult(), body.createOrFold<ClampIndexOp>(
-                                         index, mapping.lookup(clamp.getBound())));
+      Value index =
+          body.select(guard, mapping.lookup(clamp.getIndex()), body.index(0));
+      mapping.map(clamp.getResult(),
+                  body.createOrFold<ClampIndexOp>(
+                      index, mapping.lookup(clamp.getBound())));
       continue;
     }
     cloneFolded(body, op, mapping);
@@ -108,8 +118,8 @@ void inlineProducer(LoadOp load, MapOp producer, bool strict) {
   BodyBuilder body(load.getLoc(), OpBuilder(load));
   unsigned result = cast<OpResult>(load.getSource()).getResultNumber();
   bool guardIsDone = false;
-  Value value = cloneBody(body, producer, result, load.getIndices(), load.getGuard(),
-                          load.getOtherwise(), guardIsDone);
+  Value value = cloneBody(body, producer, result, load.getIndices(),
+                          load.getGuard(), load.getOtherwise(), guardIsDone);
   if (!guardIsDone) {
     value = body.select(load.getGuard(), value, load.getOtherwise());
   }
@@ -122,7 +132,8 @@ void inlineProducer(LoadOp load, MapOp producer, bool strict) {
 
 bool inlineConstant(LoadOp load) {
   auto constant = load.getSource().getDefiningOp<ConstantOp>();
-  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
+  auto dense =
+      constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
   if (!dense || !dense.isSplat()) {
     return false;
   }
@@ -149,14 +160,15 @@ bool readThroughReshape(LoadOp load, bool allowDivision) {
   }
   BodyBuilder body(load.getLoc(), OpBuilder(load));
   std::optional<SmallVector<Value>> indices = coordinatesBehindReshape(
-      body, dimsOf(reshape.getSource().getType()), dimsOf(reshape.getType()), load.getIndices(),
-      allowDivision);
+      body, dimsOf(reshape.getSource().getType()), dimsOf(reshape.getType()),
+      load.getIndices(), allowDivision);
   if (!indices) {
     return false;
   }
-  Value value = load.getGuard() ? body.load(reshape.getSource(), *indices, load.getGuard(),
-                                            load.getOtherwise())
-                                : body.load(reshape.getSource(), *indices);
+  Value value = load.getGuard()
+                    ? body.load(reshape.getSource(), *indices, load.getGuard(),
+                                load.getOtherwise())
+                    : body.load(reshape.getSource(), *indices);
   replaceLoad(load, value, /*strict=*/true);
   return true;
 }
@@ -173,7 +185,8 @@ static void foldClamps(Operation *primitive) {
     auto coordinate = dyn_cast<BlockArgument>(clamp.getLhs());
     auto limit = clamp.getRhs().getDefiningOp<SizeOp>();
     if (coordinate && limit &&
-        (DimExpr(limit.getSize()) - (domain[coordinate.getArgNumber()] - 1)).isNonNegative()) {
+        (DimExpr(limit.getSize()) - (domain[coordinate.getArgNumber()] - 1))
+            .isNonNegative()) {
       clamp.replaceAllUsesWith(clamp.getLhs());
     }
   }
@@ -185,7 +198,8 @@ void simplifyBody(Operation *primitive) {
   DominanceInfo dominance(primitive);
   eliminateCommonSubExpressions(rewriter, dominance, primitive);
   Block &body = primitive->getRegion(0).front();
-  SmallVector<Operation *> operations(llvm::make_pointer_range(body.without_terminator()));
+  SmallVector<Operation *> operations(
+      llvm::make_pointer_range(body.without_terminator()));
   for (Operation *op : llvm::reverse(operations)) {
     if (isOpTriviallyDead(op)) {
       op->erase();

@@ -26,7 +26,8 @@ bool inlineConstant(tw::LoadOp load);
 bool readThroughReshape(tw::LoadOp load, bool allowDivision);
 
 /// Clones an operation of a body and folds the copy.
-void cloneFolded(tw::BodyBuilder &body, mlir::Operation &op, mlir::IRMapping &mapping);
+void cloneFolded(tw::BodyBuilder &body, mlir::Operation &op,
+                 mlir::IRMapping &mapping);
 
 /// Merges equal computations of a body and drops unused ones.
 void simplifyBody(mlir::Operation *primitive);

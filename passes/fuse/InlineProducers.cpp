@@ -29,12 +29,14 @@ using namespace tw;
 /// does not move into a branch or a loop.
 static MapOp producerOf(LoadOp load, Operation *consumer) {
   auto producer = load.getSource().getDefiningOp<MapOp>();
-  return producer && producer->getBlock() == consumer->getBlock() ? producer : MapOp();
+  return producer && producer->getBlock() == consumer->getBlock() ? producer
+                                                                  : MapOp();
 }
 
 /// Why the body of `producer` cannot stand in the contraction that `load` is
 /// in; null if it can.
-static const Reason *illegalInContraction(LoadOp load, MapOp producer, const BodyCost &cost) {
+static const Reason *illegalInContraction(LoadOp load, MapOp producer,
+                                          const BodyCost &cost) {
   if (!cost.isMovement()) {
     return &reasons::mathInContraction;
   }
@@ -52,8 +54,8 @@ static const Reason *illegalInContraction(LoadOp load, MapOp producer, const Bod
 /// True if reading through `reshape` at `load` divides batch coordinates only.
 static bool dividesOnlyBatches(LoadOp load, ReshapeOp reshape) {
   auto contraction = cast<ReduceOp>(primitiveOf(load));
-  for (const ReshapeGroup &group :
-       groupAxes(dimsOf(reshape.getSource().getType()), dimsOf(reshape.getType()))) {
+  for (const ReshapeGroup &group : groupAxes(
+           dimsOf(reshape.getSource().getType()), dimsOf(reshape.getType()))) {
     bool needsDivision = group.from.size() > 1;
     if (needsDivision && !llvm::all_of(group.to, [&](unsigned axis) {
           return isBatchCoordinate(contraction, load.getIndices()[axis]);
@@ -69,8 +71,10 @@ namespace {
 /// Inlines into one primitive.
 class Inliner {
 public:
-  Inliner(Operation *consumer, const InlineProfit &profit, bool strict, Decisions &decisions)
-      : consumer(consumer), profit(profit), strict(strict), decisions(decisions) {}
+  Inliner(Operation *consumer, const InlineProfit &profit, bool strict,
+          Decisions &decisions)
+      : consumer(consumer), profit(profit), strict(strict),
+        decisions(decisions) {}
 
   /// \returns true if something changed.
   bool run() {
@@ -97,7 +101,8 @@ private:
 
   /// Inlines at `load`, or settles it.
   bool visit(LoadOp load) {
-    if (inlineConstant(load) || readThroughReshape(load, /*allowDivision=*/false)) {
+    if (inlineConstant(load) ||
+        readThroughReshape(load, /*allowDivision=*/false)) {
       return true;
     }
     if (divideThroughReshape(load)) {
@@ -117,7 +122,8 @@ private:
     }
     decisions.did(reasons::producerInlined, producer.getLoc(), nameOf(producer),
                   bytesSaved(producer));
-    consumer->setLoc(mergeLocations(consumer->getContext(), {producer.getLoc(), consumer->getLoc()}));
+    consumer->setLoc(mergeLocations(consumer->getContext(),
+                                    {producer.getLoc(), consumer->getLoc()}));
     inlineProducer(load, producer, strict);
     // What is dead no longer counts as a reader of what it read.
     if (producer.use_empty()) {
@@ -134,7 +140,8 @@ private:
                               costOf(consumer),
                               countReaders(producer)};
     if (isContraction(consumer)) {
-      if (const Reason *reason = illegalInContraction(load, producer, candidate.producerCost)) {
+      if (const Reason *reason =
+              illegalInContraction(load, producer, candidate.producerCost)) {
         return reason;
       }
     }
@@ -150,12 +157,14 @@ private:
         !costOf(copy).isMovement()) {
       return false;
     }
-    bool mayDivide = isContraction(consumer)
-                         ? isPlainMovement(copy) && dividesOnlyBatches(load, reshape)
-                         : isa<MapOp>(consumer);
+    bool mayDivide =
+        isContraction(consumer)
+            ? isPlainMovement(copy) && dividesOnlyBatches(load, reshape)
+            : isa<MapOp>(consumer);
     if (!mayDivide || !readThroughReshape(load, /*allowDivision=*/true)) {
       if (refused.insert(copy).second) {
-        decisions.refused(reasons::divisionInCoordinates, copy.getLoc(), nameOf(copy));
+        decisions.refused(reasons::divisionInCoordinates, copy.getLoc(),
+                          nameOf(copy));
       }
       return false;
     }

@@ -44,17 +44,20 @@ static const Reason *leavesEpilogue(const InlineCandidate &c) {
 /// True if something other than a body reads the producer: it is in memory
 /// whatever happens to its loads.
 static bool isInMemoryAnyway(Operation *producer) {
-  return llvm::any_of(producer->getUsers(),
-                      [](Operation *user) { return !isa<LoadOp, ReshapeOp>(user); });
+  return llvm::any_of(producer->getUsers(), [](Operation *user) {
+    return !isa<LoadOp, ReshapeOp>(user);
+  });
 }
 
 static const Reason *movementPays(const InlineCandidate &c) {
-  if (c.readers == 1 || (isa<MapOp>(c.consumer) && isPlainMovement(c.producer))) {
+  if (c.readers == 1 ||
+      (isa<MapOp>(c.consumer) && isPlainMovement(c.producer))) {
     return nullptr;
   }
   // Of several readers over the same domain, all join one region.
   bool joinsRegion = readsAtOwnCoordinates(c.load);
-  if (!isa<MapOp>(c.consumer) || joinsRegion || isInMemoryAnyway(c.producer) || c.producerCost.loads > fewLoads) {
+  if (!isa<MapOp>(c.consumer) || joinsRegion || isInMemoryAnyway(c.producer) ||
+      c.producerCost.loads > fewLoads) {
     return &reasons::severalUsers;
   }
   return nullptr;
@@ -62,7 +65,8 @@ static const Reason *movementPays(const InlineCandidate &c) {
 
 static const Reason *arithmeticPays(const InlineCandidate &c) {
   if (c.readers == 1) {
-    return readsOnce(c) || isCheap(c.producerCost) ? nullptr : &reasons::workRepeated;
+    return readsOnce(c) || isCheap(c.producerCost) ? nullptr
+                                                   : &reasons::workRepeated;
   }
   bool repeats = isa<MapOp>(c.consumer) && !readsAtOwnCoordinates(c.load) &&
                  isCheap(c.producerCost) && c.readers <= fewReaders;

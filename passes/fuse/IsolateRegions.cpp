@@ -41,6 +41,8 @@ public:
 
 } // namespace
 
-std::unique_ptr<Pass> createIsolateRegionsPass() { return std::make_unique<IsolateRegions>(); }
+std::unique_ptr<Pass> createIsolateRegionsPass() {
+  return std::make_unique<IsolateRegions>();
+}
 
 } // namespace tilewright

@@ -7,9 +7,9 @@
 #pragma once
 
 #include "ir/TwOps.h"
+#include "mlir/Pass/Pass.h"
 #include "passes/DecisionLog.h"
 #include "passes/fuse/InlineProfit.h"
-#include "mlir/Pass/Pass.h"
 #include <memory>
 
 namespace tilewright {
@@ -21,7 +21,8 @@ std::unique_ptr<mlir::Pass> createSinkReshapesPass(DecisionLog *log = nullptr);
 std::unique_ptr<mlir::Pass>
 createInlineProducersPass(DecisionLog *log = nullptr, bool strict = false,
                           InlineProfit profit = inlineProfit);
-std::unique_ptr<mlir::Pass> createPermuteResultsPass(DecisionLog *log = nullptr);
+std::unique_ptr<mlir::Pass>
+createPermuteResultsPass(DecisionLog *log = nullptr);
 std::unique_ptr<mlir::Pass> createIsolateRegionsPass();
 std::unique_ptr<mlir::Pass> createFormRegionsPass(DecisionLog *log = nullptr);
 

@@ -26,7 +26,8 @@ namespace tilewright {
 using namespace tw;
 
 static bool isIdentity(ArrayRef<unsigned> axes) {
-  return llvm::all_of(llvm::enumerate(axes), [](auto axis) { return axis.index() == axis.value(); });
+  return llvm::all_of(llvm::enumerate(axes),
+                      [](auto axis) { return axis.index() == axis.value(); });
 }
 
 /// \returns, for each axis of the reduction, the axis of its only user that
@@ -36,7 +37,8 @@ static std::optional<SmallVector<unsigned>> readOrder(ReduceOp reduce) {
   MapOp reader;
   for (Operation *user : reduce->getUsers()) {
     auto load = dyn_cast<LoadOp>(user);
-    std::optional<SmallVector<unsigned>> axes = load ? permutationOf(load) : std::nullopt;
+    std::optional<SmallVector<unsigned>> axes =
+        load ? permutationOf(load) : std::nullopt;
     if (!axes || (order && *order != *axes)) {
       return std::nullopt;
     }
@@ -51,7 +53,8 @@ static std::optional<SmallVector<unsigned>> readOrder(ReduceOp reduce) {
       isIdentity(*order) || order->back() + 1 != order->size()) {
     return std::nullopt;
   }
-  SmallVector<DimExpr> dims = dimsOf(reduce.getType()), domain = reader.getDomain();
+  SmallVector<DimExpr> dims = dimsOf(reduce.getType()),
+                       domain = reader.getDomain();
   for (auto [axis, to] : llvm::enumerate(*order)) {
     if (dims[axis] != domain[to]) {
       return std::nullopt;
@@ -67,16 +70,18 @@ static void permute(ReduceOp reduce, ArrayRef<unsigned> order) {
     permuted[to] = dims[axis];
   }
   OpBuilder builder(reduce);
-  auto moved = ReduceOp::create(builder, reduce.getLoc(),
-                                tensorType(permuted, elementTypeOf(reduce.getType())),
-                                reduce.getKind(), reduce.getExtents().getDims());
+  auto moved =
+      ReduceOp::create(builder, reduce.getLoc(),
+                       tensorType(permuted, elementTypeOf(reduce.getType())),
+                       reduce.getKind(), reduce.getExtents().getDims());
   moved.setRootAttr(reduce.getRootAttr());
   Block &from = reduce.getBody().front(), &to = moved.getBody().front();
   to.clear();
   IRMapping mapping;
   for (BlockArgument argument : from.getArguments()) {
     unsigned number = argument.getArgNumber();
-    mapping.map(argument, to.getArgument(number < order.size() ? order[number] : number));
+    mapping.map(argument,
+                to.getArgument(number < order.size() ? order[number] : number));
   }
   builder.setInsertionPointToEnd(&to);
   for (Operation &op : from) {
@@ -86,7 +91,8 @@ static void permute(ReduceOp reduce, ArrayRef<unsigned> order) {
     auto load = cast<LoadOp>(user);
     builder.setInsertionPoint(load);
     Block &body = primitiveOf(load)->getRegion(0).front();
-    auto plain = LoadOp::create(builder, load.getLoc(), moved.getResult(), body.getArguments());
+    auto plain = LoadOp::create(builder, load.getLoc(), moved.getResult(),
+                                body.getArguments());
     load.replaceAllUsesWith(plain.getResult());
     load.erase();
   }
@@ -101,7 +107,8 @@ static void removeCopies(Block &block) {
         load.getSource().getType() == map.getResult(0).getType() &&
         isa_and_nonnull<MapOp, ReduceOp>(load.getSource().getDefiningOp())) {
       Operation *source = load.getSource().getDefiningOp();
-      source->setLoc(mergeLocations(map.getContext(), {source->getLoc(), map.getLoc()}));
+      source->setLoc(
+          mergeLocations(map.getContext(), {source->getLoc(), map.getLoc()}));
       map.getResult(0).replaceAllUsesWith(load.getSource());
       map.erase();
     }

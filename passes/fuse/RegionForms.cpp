@@ -47,7 +47,8 @@ public:
                  ? RegionShape{RegionForm::Maps}
                  : refuse(reasons::regionDomains);
     }
-    if (reduces.size() == 1 && areMapsOver(dimsOf(reduces.front()->getResult(0).getType())) &&
+    if (reduces.size() == 1 &&
+        areMapsOver(dimsOf(reduces.front()->getResult(0).getType())) &&
         !reads(reduces.front())) {
       return RegionShape{RegionForm::Reduction};
     }
@@ -88,13 +89,16 @@ private:
   }
 
   RegionShape rows() const {
-    SmallVector<DimExpr> rowDims = dimsOf(reduces.front()->getResult(0).getType());
+    SmallVector<DimExpr> rowDims =
+        dimsOf(reduces.front()->getResult(0).getType());
     SmallVector<DimExpr> all = ReduceOp(reduces.front()).getDomain();
     for (ReduceOp reduce : reduces) {
       if (isContraction(reduce) || reduce.isArg()) {
-        return refuse(reduces.size() > 1 ? reasons::regionTwoReductions : reasons::regionDomains);
+        return refuse(reduces.size() > 1 ? reasons::regionTwoReductions
+                                         : reasons::regionDomains);
       }
-      if (reduce.getDomain() != all || reduce.getParallelRank() != rowDims.size()) {
+      if (reduce.getDomain() != all ||
+          reduce.getParallelRank() != rowDims.size()) {
         return refuse(reasons::regionTwoReductions);
       }
     }
@@ -114,7 +118,8 @@ private:
 
   /// True if a primitive walks rows, or the elements of rows, and reads other
   /// members at its own coordinates.
-  bool belongsToRows(Operation *op, ArrayRef<DimExpr> rowDims, ArrayRef<DimExpr> all) const {
+  bool belongsToRows(Operation *op, ArrayRef<DimExpr> rowDims,
+                     ArrayRef<DimExpr> all) const {
     SmallVector<DimExpr> domain = domainOf(op);
     if (ArrayRef(domain) != all && ArrayRef(domain) != rowDims) {
       return false;
@@ -142,6 +147,8 @@ private:
 
 } // namespace
 
-RegionShape shapeOf(ArrayRef<Operation *> members) { return Members(members).shape(); }
+RegionShape shapeOf(ArrayRef<Operation *> members) {
+  return Members(members).shape();
+}
 
 } // namespace tilewright

@@ -6,18 +6,18 @@
 
 #pragma once
 
-#include "passes/ReasonCodes.h"
 #include "mlir/IR/Operation.h"
+#include "passes/ReasonCodes.h"
 #include <optional>
 
 namespace tilewright {
 
 /// The forms that code generation takes.
 enum class RegionForm {
-  Maps,      // maps over one domain, reading each other at their own coordinates
+  Maps, // maps over one domain, reading each other at their own coordinates
   Reduction, // one reduction, then maps over its result's dims
-  Rows,      // reductions over the same inner axes, and maps over rows or elements
-  Single     // anything alone
+  Rows,  // reductions over the same inner axes, and maps over rows or elements
+  Single // anything alone
 };
 
 /// What a set of primitives is, or why they cannot be a region.

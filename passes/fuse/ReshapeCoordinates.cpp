@@ -16,7 +16,8 @@ using namespace tw;
 // Groups
 //===----------------------------------------------------------------------===//
 
-SmallVector<ReshapeGroup> groupAxes(ArrayRef<DimExpr> from, ArrayRef<DimExpr> to) {
+SmallVector<ReshapeGroup> groupAxes(ArrayRef<DimExpr> from,
+                                    ArrayRef<DimExpr> to) {
   SmallVector<ReshapeGroup> groups;
   unsigned f = 0, t = 0;
   while (f < from.size() || t < to.size()) {
@@ -31,7 +32,8 @@ SmallVector<ReshapeGroup> groupAxes(ArrayRef<DimExpr> from, ArrayRef<DimExpr> to
     }
     if (f == from.size() || t == to.size()) {
       // Only where the sizes cannot be proved equal: one group with all of it.
-      ReshapeGroup rest = groups.empty() ? ReshapeGroup() : groups.pop_back_val();
+      ReshapeGroup rest =
+          groups.empty() ? ReshapeGroup() : groups.pop_back_val();
       for (; f < from.size(); ++f) {
         rest.from.push_back(f);
       }
@@ -96,7 +98,8 @@ struct Composition {
 
 static std::optional<Composition> decompose(Value value) {
   auto sum = value.getDefiningOp<arith::AddIOp>();
-  auto asProduct = [](Value product, Value inner) -> std::optional<Composition> {
+  auto asProduct = [](Value product,
+                      Value inner) -> std::optional<Composition> {
     auto multiply = product.getDefiningOp<arith::MulIOp>();
     if (!multiply) {
       return std::nullopt;
@@ -122,7 +125,8 @@ static std::optional<Composition> decompose(Value value) {
 static DimExpr extentOf(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     Operation *primitive = argument.getOwner()->getParentOp();
-    return isPrimitive(primitive) ? domainOf(primitive)[argument.getArgNumber()] : DimExpr();
+    return isPrimitive(primitive) ? domainOf(primitive)[argument.getArgNumber()]
+                                  : DimExpr();
   }
   if (DimExpr constant = sizeOf(value)) {
     return constant.getConstant().value_or(-1) >= 0 ? constant + 1 : DimExpr();
@@ -137,8 +141,8 @@ static DimExpr extentOf(Value value) {
 }
 
 /// Splits a position that is visibly composed of coordinates of `dims`.
-static std::optional<SmallVector<Value>> splitExactly(BodyBuilder &body, Value position,
-                                                      ArrayRef<DimExpr> dims) {
+static std::optional<SmallVector<Value>>
+splitExactly(BodyBuilder &body, Value position, ArrayRef<DimExpr> dims) {
   if (dims.size() == 1) {
     return SmallVector<Value>{position};
   }
@@ -161,7 +165,8 @@ static std::optional<SmallVector<Value>> splitExactly(BodyBuilder &body, Value p
     return rest;
   }
   // outer * last + inner, where `outer` holds all but the last coordinate.
-  if (parts->step == dims.back() && low && (dims.back() - low).isNonNegative()) {
+  if (parts->step == dims.back() && low &&
+      (dims.back() - low).isNonNegative()) {
     auto rest = splitExactly(body, parts->outer, dims.drop_back());
     if (!rest) {
       return std::nullopt;
@@ -173,8 +178,8 @@ static std::optional<SmallVector<Value>> splitExactly(BodyBuilder &body, Value p
 }
 
 /// Splits any position by divisions; all sizes but the first are constants.
-static std::optional<SmallVector<Value>> splitByDivision(BodyBuilder &body, Value position,
-                                                         ArrayRef<DimExpr> dims) {
+static std::optional<SmallVector<Value>>
+splitByDivision(BodyBuilder &body, Value position, ArrayRef<DimExpr> dims) {
   SmallVector<Value> coordinates(dims.size());
   for (size_t i = dims.size(); i-- > 1;) {
     if (!dims[i].getConstant()) {
@@ -188,10 +193,10 @@ static std::optional<SmallVector<Value>> splitByDivision(BodyBuilder &body, Valu
   return coordinates;
 }
 
-std::optional<SmallVector<Value>> coordinatesBehindReshape(BodyBuilder &body,
-                                                           ArrayRef<DimExpr> from,
-                                                           ArrayRef<DimExpr> to, ValueRange at,
-                                                           bool allowDivision) {
+std::optional<SmallVector<Value>>
+coordinatesBehindReshape(BodyBuilder &body, ArrayRef<DimExpr> from,
+                         ArrayRef<DimExpr> to, ValueRange at,
+                         bool allowDivision) {
   SmallVector<Value> coordinates(from.size());
   for (const ReshapeGroup &group : groupAxes(from, to)) {
     if (group.from.empty()) {
@@ -207,7 +212,8 @@ std::optional<SmallVector<Value>> coordinatesBehindReshape(BodyBuilder &body,
       toCoordinates.push_back(at[axis]);
     }
     Value position = linearize(body, toDims, toCoordinates);
-    std::optional<SmallVector<Value>> split = splitExactly(body, position, fromDims);
+    std::optional<SmallVector<Value>> split =
+        splitExactly(body, position, fromDims);
     if (!split && allowDivision) {
       split = splitByDivision(body, position, fromDims);
     }

@@ -25,10 +25,9 @@ llvm::SmallVector<ReshapeGroup> groupAxes(llvm::ArrayRef<tw::DimExpr> from,
 /// tensor. Where an axis comes from several, its coordinate is split: exactly
 /// if it is visibly composed of them, else (`allowDivision`) by constant
 /// divisors. nullopt if that would need divisions that are not allowed.
-std::optional<llvm::SmallVector<mlir::Value>>
-coordinatesBehindReshape(tw::BodyBuilder &body, llvm::ArrayRef<tw::DimExpr> from,
-                         llvm::ArrayRef<tw::DimExpr> to, mlir::ValueRange at,
-                         bool allowDivision);
+std::optional<llvm::SmallVector<mlir::Value>> coordinatesBehindReshape(
+    tw::BodyBuilder &body, llvm::ArrayRef<tw::DimExpr> from,
+    llvm::ArrayRef<tw::DimExpr> to, mlir::ValueRange at, bool allowDivision);
 
 /// Row-major position of `at` in a box of `dims`.
 mlir::Value linearize(tw::BodyBuilder &body, llvm::ArrayRef<tw::DimExpr> dims,

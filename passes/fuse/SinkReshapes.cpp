@@ -30,8 +30,10 @@ using namespace tw;
 /// True if every axis of the result is one axis of the source, several merged,
 /// or of size one: then the map's coordinates follow without divisions.
 static bool mergesAxes(ReshapeOp reshape) {
-  return llvm::all_of(groupAxes(dimsOf(reshape.getSource().getType()), dimsOf(reshape.getType())),
-                      [](const ReshapeGroup &group) { return group.to.size() <= 1; });
+  return llvm::all_of(
+      groupAxes(dimsOf(reshape.getSource().getType()),
+                dimsOf(reshape.getType())),
+      [](const ReshapeGroup &group) { return group.to.size() <= 1; });
 }
 
 /// The reshape that `map` reads at its own coordinates and can move before.
@@ -39,8 +41,10 @@ static ReshapeOp reshapeBefore(MapOp map, Decisions &decisions) {
   for (LoadOp load : map.getBody().getOps<LoadOp>()) {
     auto reshape = load.getSource().getDefiningOp<ReshapeOp>();
     Operation *source = reshape ? reshape.getSource().getDefiningOp() : nullptr;
-    if (!source || source->getBlock() != map->getBlock() || !isa<MapOp, ReduceOp>(source) ||
-        dimsOf(reshape.getType()) != map.getDomain() || !readsAtOwnCoordinates(load)) {
+    if (!source || source->getBlock() != map->getBlock() ||
+        !isa<MapOp, ReduceOp>(source) ||
+        dimsOf(reshape.getType()) != map.getDomain() ||
+        !readsAtOwnCoordinates(load)) {
       continue;
     }
     if (mergesAxes(reshape)) {
@@ -52,8 +56,10 @@ static ReshapeOp reshapeBefore(MapOp map, Decisions &decisions) {
 }
 
 /// The merged coordinates that those of the finer domain stand for.
-static SmallVector<Value> mergedCoordinates(BodyBuilder &body, ArrayRef<DimExpr> fine,
-                                            ArrayRef<DimExpr> merged, ValueRange at) {
+static SmallVector<Value> mergedCoordinates(BodyBuilder &body,
+                                            ArrayRef<DimExpr> fine,
+                                            ArrayRef<DimExpr> merged,
+                                            ValueRange at) {
   SmallVector<Value> coordinates(merged.size());
   for (const ReshapeGroup &group : groupAxes(fine, merged)) {
     if (group.to.empty()) {
@@ -91,8 +97,10 @@ static MapOp moveBefore(MapOp map, ReshapeOp reshape) {
   for (Operation &op : map.getBody().front()) {
     body.clone(op, mapping);
   }
-  for (auto [result, replacement] : llvm::zip(map.getResults(), moved.getResults())) {
-    result.replaceAllUsesWith(buildReshape(builder, map.getLoc(), replacement, merged));
+  for (auto [result, replacement] :
+       llvm::zip(map.getResults(), moved.getResults())) {
+    result.replaceAllUsesWith(
+        buildReshape(builder, map.getLoc(), replacement, merged));
   }
   map.erase();
   for (LoadOp load : llvm::make_early_inc_range(block.getOps<LoadOp>())) {

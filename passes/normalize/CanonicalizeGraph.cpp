@@ -10,12 +10,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/ReasonCodes.h"
-#include "passes/normalize/Passes.h"
-#include "passes/normalize/Symbols.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/ReasonCodes.h"
+#include "passes/normalize/Passes.h"
+#include "passes/normalize/Symbols.h"
 
 using namespace mlir;
 
@@ -39,14 +39,16 @@ static bool dropUnusedSymbols(Operation *root, Decisions &decisions) {
   SmallVector<Operation *> dead;
   root->walk([&](Operation *op) {
     auto call = dyn_cast<CallOp>(op);
-    bool mayGo = isa<ReadSizesOp>(op) || (call && !call.isRandom() && call->use_empty());
-    if (mayGo &&
-        llvm::none_of(symbolsDefinedBy(op), [&](StringRef s) { return used.contains(s); })) {
+    bool mayGo =
+        isa<ReadSizesOp>(op) || (call && !call.isRandom() && call->use_empty());
+    if (mayGo && llvm::none_of(symbolsDefinedBy(op),
+                               [&](StringRef s) { return used.contains(s); })) {
       dead.push_back(op);
     }
   });
   for (Operation *op : dead) {
-    decisions.did(reasons::symbolUnused, op->getLoc(), op->getName().getStringRef());
+    decisions.did(reasons::symbolUnused, op->getLoc(),
+                  op->getName().getStringRef());
     op->erase();
   }
   return !dead.empty();
@@ -54,7 +56,8 @@ static bool dropUnusedSymbols(Operation *root, Decisions &decisions) {
 
 /// True if every symbol that the branch defines and somebody else mentions
 /// still stands alone as a dim of a kept result.
-static bool symbolsStayDefined(IfOp branch, ArrayRef<unsigned> kept, Operation *root) {
+static bool symbolsStayDefined(IfOp branch, ArrayRef<unsigned> kept,
+                               Operation *root) {
   SmallVector<StringRef> defined = symbolsDefinedBy(branch);
   if (defined.empty()) {
     return true;
@@ -71,8 +74,9 @@ static bool symbolsStayDefined(IfOp branch, ArrayRef<unsigned> kept, Operation *
       collectSymbolsUsedBy(op, /*nested=*/false, used);
     }
   });
-  return llvm::all_of(defined,
-                      [&](StringRef s) { return visible.contains(s) || !used.contains(s); });
+  return llvm::all_of(defined, [&](StringRef s) {
+    return visible.contains(s) || !used.contains(s);
+  });
 }
 
 /// Drops the results of `branch` that nobody reads.
@@ -83,7 +87,8 @@ static bool pruneResults(IfOp branch, Operation *root, Decisions &decisions) {
       kept.push_back(result.getResultNumber());
     }
   }
-  if (kept.size() == branch->getNumResults() || !symbolsStayDefined(branch, kept, root)) {
+  if (kept.size() == branch->getNumResults() ||
+      !symbolsStayDefined(branch, kept, root)) {
     return false;
   }
   OpBuilder builder(branch);
@@ -101,8 +106,9 @@ static bool pruneResults(IfOp branch, Operation *root, Decisions &decisions) {
       defines.push_back(builder.getStringAttr(symbol));
     }
   }
-  auto smaller = IfOp::create(builder, branch.getLoc(), types, branch.getCondition(),
-                              defines.empty() ? ArrayAttr() : builder.getArrayAttr(defines));
+  auto smaller = IfOp::create(
+      builder, branch.getLoc(), types, branch.getCondition(),
+      defines.empty() ? ArrayAttr() : builder.getArrayAttr(defines));
   for (unsigned r = 0; r < 2; ++r) {
     Region &region = smaller->getRegion(r);
     region.takeBody(branch->getRegion(r));
@@ -139,7 +145,8 @@ static void canonicalize(Operation *root) {
 
 namespace {
 
-class CanonicalizeGraph : public impl::CanonicalizeGraphBase<CanonicalizeGraph> {
+class CanonicalizeGraph
+    : public impl::CanonicalizeGraphBase<CanonicalizeGraph> {
 public:
   explicit CanonicalizeGraph(DecisionLog *log) : log(log) {}
 

@@ -6,8 +6,8 @@
 
 #pragma once
 
-#include "tilewright/Status.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "tilewright/Status.h"
 #include <vector>
 
 namespace tilewright {
@@ -21,7 +21,8 @@ public:
 
   /// Runs a function without arguments whose results all have static shapes.
   /// \returns the bytes of each result.
-  virtual Result<std::vector<std::vector<char>>> evaluate(mlir::func::FuncOp function) = 0;
+  virtual Result<std::vector<std::vector<char>>>
+  evaluate(mlir::func::FuncOp function) = 0;
 };
 
 } // namespace tilewright

@@ -26,10 +26,12 @@ static constexpr int64_t largeFillElements = 33;
 /// The bytes that a static tensor takes in memory, nullopt for others.
 static std::optional<int64_t> bytesOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !type.hasStaticShape() || !type.getElementType().isIntOrFloat()) {
+  if (!type || !type.hasStaticShape() ||
+      !type.getElementType().isIntOrFloat()) {
     return std::nullopt;
   }
-  return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  return type.getNumElements() *
+         llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
 
 /// True if `op` alone can be evaluated, given constant operands.
@@ -41,7 +43,8 @@ static bool isEvaluable(Operation *op) {
     return false;
   }
   if (op->getParentOfType<FusedOp>() ||
-      !llvm::all_of(op->getResults(), [](Value v) { return bytesOf(v).has_value(); })) {
+      !llvm::all_of(op->getResults(),
+                    [](Value v) { return bytesOf(v).has_value(); })) {
     return false;
   }
   llvm::StringSet<> symbols;
@@ -71,7 +74,8 @@ class ConstantPart {
 public:
   explicit ConstantPart(Operation *root) {
     root->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (op != root && isEvaluable(op) && llvm::all_of(valuesReadBy(op), [&](Value v) {
+      if (op != root && isEvaluable(op) &&
+          llvm::all_of(valuesReadBy(op), [&](Value v) {
             return v.getDefiningOp() && constant.contains(v.getDefiningOp());
           })) {
         constant.insert(op);
@@ -139,21 +143,26 @@ private:
     }
     int64_t inputs = 0;
     for (Operation *input : subgraph.operations) {
-      inputs += isa<ConstantOp>(input) ? bytesOf(input->getResult(0)).value_or(0) : 0;
+      inputs +=
+          isa<ConstantOp>(input) ? bytesOf(input->getResult(0)).value_or(0) : 0;
     }
     int64_t bytes = *bytesOf(subgraph.result);
     if (bytes > std::max(alwaysSmallBytes, 2 * inputs)) {
-      decisions.refused(reasons::constantTooLarge, op->getLoc(), op->getName().getStringRef(),
+      decisions.refused(reasons::constantTooLarge, op->getLoc(),
+                        op->getName().getStringRef(),
                         {{"bytes", static_cast<double>(bytes)}});
       return false;
     }
     bool isFill = isa<MapOp>(op) && subgraph.operations.size() == 1;
-    auto elements = cast<RankedTensorType>(subgraph.result.getType()).getNumElements();
-    return !isFill || elements < largeFillElements || !isReadByBodiesOnly(subgraph.result);
+    auto elements =
+        cast<RankedTensorType>(subgraph.result.getType()).getNumElements();
+    return !isFill || elements < largeFillElements ||
+           !isReadByBodiesOnly(subgraph.result);
   }
 
   static bool isReadByBodiesOnly(Value value) {
-    return llvm::all_of(value.getUsers(), [](Operation *user) { return isa<LoadOp>(user); });
+    return llvm::all_of(value.getUsers(),
+                        [](Operation *user) { return isa<LoadOp>(user); });
   }
 
   llvm::SetVector<Operation *> constant;
@@ -162,7 +171,8 @@ private:
 
 } // namespace
 
-std::vector<ConstantSubgraph> findConstantSubgraphs(Operation *root, Decisions &decisions) {
+std::vector<ConstantSubgraph> findConstantSubgraphs(Operation *root,
+                                                    Decisions &decisions) {
   return ConstantPart(root).subgraphs(decisions);
 }
 

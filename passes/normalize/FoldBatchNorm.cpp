@@ -52,13 +52,16 @@ static SmallVector<double> realsOf(Value value) {
 /// True unless the constants visibly give a factor or an offset that is not
 /// finite: scaling weights by infinity would make NaN of zeros.
 static bool staysFinite(BatchNormOp norm) {
-  SmallVector<double> scale = realsOf(norm.getScale()), variance = realsOf(norm.getVariance());
-  SmallVector<double> mean = realsOf(norm.getMean()), bias = realsOf(norm.getBias());
+  SmallVector<double> scale = realsOf(norm.getScale()),
+                      variance = realsOf(norm.getVariance());
+  SmallVector<double> mean = realsOf(norm.getMean()),
+                      bias = realsOf(norm.getBias());
   auto finite = [](double x) { return std::isfinite(x); };
   double epsilon = norm.getEpsilon().convertToDouble();
   return llvm::all_of(scale, finite) && llvm::all_of(mean, finite) &&
          llvm::all_of(bias, finite) && llvm::all_of(variance, [&](double v) {
-           return finite(v) && static_cast<float>(v) + static_cast<float>(epsilon) > 0.0f;
+           return finite(v) &&
+                  static_cast<float>(v) + static_cast<float>(epsilon) > 0.0f;
          });
 }
 
@@ -66,33 +69,38 @@ static bool staysFinite(BatchNormOp norm) {
 static Value buildFactor(OpBuilder &builder, BatchNormOp norm) {
   Type type = computeType(elementTypeOf(norm.getType()));
   SmallVector<DimExpr> channels = dimsOf(norm.getScale().getType());
-  return buildMap(builder, norm.getLoc(), channels, type,
-                  [&](BodyBuilder &body, ValueRange at) -> Value {
-                    auto read = [&](Value tensor) {
-                      return body.cast(body.load(tensor, at), elementTypeOf(tensor.getType()),
-                                       type);
-                    };
-                    Value epsilon = body.constant(type, norm.getEpsilon().convertToDouble());
-                    Value variance = body.addOf(read(norm.getVariance()), epsilon);
-                    return body.create<arith::DivFOp>(read(norm.getScale()),
-                                                      body.create<math::SqrtOp>(variance));
-                  });
+  return buildMap(
+      builder, norm.getLoc(), channels, type,
+      [&](BodyBuilder &body, ValueRange at) -> Value {
+        auto read = [&](Value tensor) {
+          return body.cast(body.load(tensor, at),
+                           elementTypeOf(tensor.getType()), type);
+        };
+        Value epsilon =
+            body.constant(type, norm.getEpsilon().convertToDouble());
+        Value variance = body.addOf(read(norm.getVariance()), epsilon);
+        return body.create<arith::DivFOp>(read(norm.getScale()),
+                                          body.create<math::SqrtOp>(variance));
+      });
 }
 
 /// offset[c] = (convBias[c] - mean[c]) * factor[c] + bias[c], as `element`.
-static Value buildOffset(OpBuilder &builder, BatchNormOp norm, Value factor, Value convBias,
-                         Type element) {
+static Value buildOffset(OpBuilder &builder, BatchNormOp norm, Value factor,
+                         Value convBias, Type element) {
   Type type = elementTypeOf(factor.getType());
-  return buildMap(
-      builder, norm.getLoc(), dimsOf(factor.getType()), element,
-      [&](BodyBuilder &body, ValueRange at) {
-        auto read = [&](Value tensor) {
-          return body.cast(body.load(tensor, at), elementTypeOf(tensor.getType()), type);
-        };
-        Value start = convBias ? read(convBias) : body.constant(type, 0);
-        Value shifted = body.mulOf(body.subOf(start, read(norm.getMean())), read(factor));
-        return body.cast(body.addOf(shifted, read(norm.getBias())), type, element);
-      });
+  return buildMap(builder, norm.getLoc(), dimsOf(factor.getType()), element,
+                  [&](BodyBuilder &body, ValueRange at) {
+                    auto read = [&](Value tensor) {
+                      return body.cast(body.load(tensor, at),
+                                       elementTypeOf(tensor.getType()), type);
+                    };
+                    Value start =
+                        convBias ? read(convBias) : body.constant(type, 0);
+                    Value shifted = body.mulOf(
+                        body.subOf(start, read(norm.getMean())), read(factor));
+                    return body.cast(body.addOf(shifted, read(norm.getBias())),
+                                     type, element);
+                  });
 }
 
 static bool parametersAreConstant(BatchNormOp norm) {
@@ -106,12 +114,14 @@ static FailureOr<ConvOp> foldableConv(BatchNormOp norm, Decisions &decisions) {
     return failure();
   }
   if (!conv->hasOneUse()) {
-    decisions.refused(reasons::batchNormSharedConv, norm.getLoc(), "batch normalisation");
+    decisions.refused(reasons::batchNormSharedConv, norm.getLoc(),
+                      "batch normalisation");
     return failure();
   }
   if (!dependsOnConstantsOnly(conv.getWeights()) ||
       (conv.getBias() && !dependsOnConstantsOnly(conv.getBias()))) {
-    decisions.refused(reasons::batchNormNotConstant, norm.getLoc(), "batch normalisation");
+    decisions.refused(reasons::batchNormNotConstant, norm.getLoc(),
+                      "batch normalisation");
     return failure();
   }
   return conv;
@@ -124,17 +134,20 @@ static void foldIntoConv(BatchNormOp norm, ConvOp conv) {
   Value weights = conv.getWeights();
   Type element = elementTypeOf(weights.getType());
   Type type = elementTypeOf(factor.getType());
-  Value scaled = buildMap(builder, norm.getLoc(), dimsOf(weights.getType()), element,
-                          [&](BodyBuilder &body, ValueRange at) {
-                            Value w = body.cast(body.load(weights, at), element, type);
-                            return body.cast(body.mulOf(w, body.load(factor, at[0])), type,
-                                             element);
-                          });
+  Value scaled =
+      buildMap(builder, norm.getLoc(), dimsOf(weights.getType()), element,
+               [&](BodyBuilder &body, ValueRange at) {
+                 Value w = body.cast(body.load(weights, at), element, type);
+                 return body.cast(body.mulOf(w, body.load(factor, at[0])), type,
+                                  element);
+               });
   Value bias = buildOffset(builder, norm, factor, conv.getBias(), element);
-  Location loc = mergeLocations(norm.getContext(), {conv.getLoc(), norm.getLoc()});
-  auto folded = ConvOp::create(builder, loc, norm.getType(), conv.getInput(), scaled, bias,
-                               conv.getStridesAttr(), conv.getPadsAttr(), conv.getDilationsAttr(),
-                               conv.getGroupAttr());
+  Location loc =
+      mergeLocations(norm.getContext(), {conv.getLoc(), norm.getLoc()});
+  auto folded =
+      ConvOp::create(builder, loc, norm.getType(), conv.getInput(), scaled,
+                     bias, conv.getStridesAttr(), conv.getPadsAttr(),
+                     conv.getDilationsAttr(), conv.getGroupAttr());
   norm.replaceAllUsesWith(folded.getResult());
   norm.erase();
   conv.erase();
@@ -144,16 +157,18 @@ static void foldIntoConv(BatchNormOp norm, ConvOp conv) {
 static void becomeMultiplyAdd(BatchNormOp norm) {
   OpBuilder builder(norm);
   Value factor = buildFactor(builder, norm);
-  Value offset = buildOffset(builder, norm, factor, Value(), elementTypeOf(factor.getType()));
+  Value offset = buildOffset(builder, norm, factor, Value(),
+                             elementTypeOf(factor.getType()));
   Type element = elementTypeOf(norm.getType());
-  Value result = buildMap(builder, norm.getLoc(), dimsOf(norm.getType()), element,
-                          [&](BodyBuilder &body, ValueRange at) {
-                            Value channel = at.size() > 1 ? at[1] : body.index(0);
-                            Value x = body.widen(body.load(norm.getInput(), at));
-                            Value y = body.addOf(body.mulOf(x, body.load(factor, channel)),
-                                                 body.load(offset, channel));
-                            return body.narrow(y, element);
-                          });
+  Value result =
+      buildMap(builder, norm.getLoc(), dimsOf(norm.getType()), element,
+               [&](BodyBuilder &body, ValueRange at) {
+                 Value channel = at.size() > 1 ? at[1] : body.index(0);
+                 Value x = body.widen(body.load(norm.getInput(), at));
+                 Value y = body.addOf(body.mulOf(x, body.load(factor, channel)),
+                                      body.load(offset, channel));
+                 return body.narrow(y, element);
+               });
   norm.replaceAllUsesWith(result);
   norm.erase();
 }
@@ -171,14 +186,17 @@ public:
     for (BatchNormOp norm : norms) {
       Location loc = norm.getLoc();
       if (!parametersAreConstant(norm)) {
-        decisions.refused(reasons::batchNormNotConstant, loc, "batch normalisation");
+        decisions.refused(reasons::batchNormNotConstant, loc,
+                          "batch normalisation");
         continue;
       }
       if (!staysFinite(norm)) {
-        decisions.refused(reasons::batchNormNotFinite, loc, "batch normalisation");
+        decisions.refused(reasons::batchNormNotFinite, loc,
+                          "batch normalisation");
         continue;
       }
-      if (FailureOr<ConvOp> conv = foldableConv(norm, decisions); succeeded(conv)) {
+      if (FailureOr<ConvOp> conv = foldableConv(norm, decisions);
+          succeeded(conv)) {
         foldIntoConv(norm, *conv);
         decisions.did(reasons::batchNormIntoConv, loc, "batch normalisation");
       } else {

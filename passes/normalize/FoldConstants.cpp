@@ -38,7 +38,8 @@ static bool foldReshape(ReshapeOp reshape) {
   }
   Attribute value = constant.getValue();
   if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
-    value = dense.reshape(RankedTensorType::get(type.getShape(), type.getElementType()));
+    value = dense.reshape(
+        RankedTensorType::get(type.getShape(), type.getElementType()));
   }
   OpBuilder builder(reshape);
   auto folded = ConstantOp::create(builder, constant.getLoc(), type, value);
@@ -58,7 +59,8 @@ static bool foldSizes(SizesOp sizes) {
   }
   OpBuilder builder(sizes);
   bool isScalar = cast<RankedTensorType>(sizes.getType()).getRank() == 0;
-  sizes.replaceAllUsesWith(buildConstant(builder, sizes.getLoc(), values, isScalar));
+  sizes.replaceAllUsesWith(
+      buildConstant(builder, sizes.getLoc(), values, isScalar));
   sizes.erase();
   return true;
 }
@@ -83,8 +85,8 @@ static bool foldTrivially(Operation *root) {
 //===----------------------------------------------------------------------===//
 
 /// A module with one function that computes every subgraph's result.
-static OwningOpRef<ModuleOp> buildFunction(MLIRContext *context,
-                                           ArrayRef<ConstantSubgraph> subgraphs) {
+static OwningOpRef<ModuleOp>
+buildFunction(MLIRContext *context, ArrayRef<ConstantSubgraph> subgraphs) {
   SmallVector<Location> locs;
   SmallVector<Type> types;
   for (const ConstantSubgraph &subgraph : subgraphs) {
@@ -136,17 +138,20 @@ static void eraseUnused(ArrayRef<ConstantSubgraph> subgraphs) {
 
 /// Puts constants in place of what was computed.
 static void replaceResults(ArrayRef<ConstantSubgraph> subgraphs,
-                           std::vector<std::vector<char>> bytes, Decisions &decisions) {
+                           std::vector<std::vector<char>> bytes,
+                           Decisions &decisions) {
   for (auto [subgraph, data] : llvm::zip(subgraphs, bytes)) {
     OpBuilder builder(subgraph.result.getDefiningOp());
     auto owner = std::make_shared<const std::vector<char>>(std::move(data));
     Location loc = subgraph.result.getLoc();
-    Value folded = buildConstant(builder, loc, cast<RankedTensorType>(subgraph.result.getType()),
-                                 *owner, owner);
+    Value folded = buildConstant(
+        builder, loc, cast<RankedTensorType>(subgraph.result.getType()), *owner,
+        owner);
     Value(subgraph.result).replaceAllUsesWith(folded);
-    decisions.did(reasons::constantFolded, loc, "constants",
-                  {{"bytes", static_cast<double>(owner->size())},
-                   {"operations", static_cast<double>(subgraph.operations.size())}});
+    decisions.did(
+        reasons::constantFolded, loc, "constants",
+        {{"bytes", static_cast<double>(owner->size())},
+         {"operations", static_cast<double>(subgraph.operations.size())}});
   }
   eraseUnused(subgraphs);
 }
@@ -181,22 +186,25 @@ private:
   }
 
   LogicalResult evaluate(Decisions &decisions) {
-    std::vector<ConstantSubgraph> subgraphs = findConstantSubgraphs(getOperation(), decisions);
+    std::vector<ConstantSubgraph> subgraphs =
+        findConstantSubgraphs(getOperation(), decisions);
     if (subgraphs.empty()) {
       return success();
     }
     if (!evaluator) {
       for (const ConstantSubgraph &subgraph : subgraphs) {
-        decisions.refused(reasons::noEvaluator, subgraph.result.getLoc(), "constants");
+        decisions.refused(reasons::noEvaluator, subgraph.result.getLoc(),
+                          "constants");
       }
       return success();
     }
     OwningOpRef<ModuleOp> module = buildFunction(&getContext(), subgraphs);
     auto function = *module->getOps<func::FuncOp>().begin();
-    Result<std::vector<std::vector<char>>> bytes = evaluator->evaluate(function);
+    Result<std::vector<std::vector<char>>> bytes =
+        evaluator->evaluate(function);
     if (!bytes) {
-      return function.emitError() << "constants cannot be evaluated: "
-                                  << bytes.status().toString();
+      return function.emitError()
+             << "constants cannot be evaluated: " << bytes.status().toString();
     }
     replaceResults(subgraphs, std::move(*bytes), decisions);
     return success();
@@ -208,7 +216,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Pass> createFoldConstantsPass(ConstantEvaluator *evaluator, DecisionLog *log) {
+std::unique_ptr<Pass> createFoldConstantsPass(ConstantEvaluator *evaluator,
+                                              DecisionLog *log) {
   return std::make_unique<FoldConstants>(evaluator, log);
 }
 

@@ -20,7 +20,8 @@ static llvm::StringMap<DimExpr> sizesOfSymbols(IfOp branch, ValueRange values) {
   llvm::StringMap<DimExpr> sizes;
   SmallVector<StringRef> defined = symbolsDefinedBy(branch);
   for (auto [result, value] : llvm::zip(branch.getResults(), values)) {
-    SmallVector<DimExpr> outer = dimsOf(result.getType()), inner = dimsOf(value.getType());
+    SmallVector<DimExpr> outer = dimsOf(result.getType()),
+                         inner = dimsOf(value.getType());
     if (outer.size() != inner.size()) {
       continue;
     }
@@ -39,7 +40,8 @@ static void inlineBranch(IfOp branch, bool condition, Operation *root) {
   SmallVector<Value> values(yield->getOperands());
   llvm::StringMap<DimExpr> sizes = sizesOfSymbols(branch, values);
   yield->erase();
-  branch->getBlock()->getOperations().splice(branch->getIterator(), block.getOperations());
+  branch->getBlock()->getOperations().splice(branch->getIterator(),
+                                             block.getOperations());
   branch->replaceAllUsesWith(values);
   branch.erase();
   if (!sizes.empty()) {
@@ -54,7 +56,8 @@ bool inlineConstantBranches(Operation *root, Decisions &decisions) {
     IfOp found;
     bool condition = false;
     root->walk<WalkOrder::PreOrder>([&](IfOp branch) {
-      std::optional<SmallVector<int64_t>> value = constantIntegers(branch.getCondition());
+      std::optional<SmallVector<int64_t>> value =
+          constantIntegers(branch.getCondition());
       if (!value || value->size() != 1) {
         return WalkResult::advance();
       }
@@ -65,7 +68,8 @@ bool inlineConstantBranches(Operation *root, Decisions &decisions) {
     if (!found) {
       return changed;
     }
-    decisions.did(reasons::branchTaken, found.getLoc(), condition ? "then" : "else");
+    decisions.did(reasons::branchTaken, found.getLoc(),
+                  condition ? "then" : "else");
     inlineBranch(found, condition, root);
     changed = true;
   }

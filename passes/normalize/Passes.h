@@ -6,19 +6,21 @@
 
 #pragma once
 
+#include "mlir/Pass/Pass.h"
 #include "passes/DecisionLog.h"
 #include "passes/normalize/ConstantEvaluator.h"
-#include "mlir/Pass/Pass.h"
 #include <memory>
 
 namespace tilewright {
 
 /// Every constructor takes the compile's log, which may be null.
-std::unique_ptr<mlir::Pass> createCanonicalizeGraphPass(DecisionLog *log = nullptr);
+std::unique_ptr<mlir::Pass>
+createCanonicalizeGraphPass(DecisionLog *log = nullptr);
 std::unique_ptr<mlir::Pass> createFoldBatchNormPass(DecisionLog *log = nullptr);
 /// Without an evaluator only what needs no arithmetic folds.
-std::unique_ptr<mlir::Pass> createFoldConstantsPass(ConstantEvaluator *evaluator = nullptr,
-                                                    DecisionLog *log = nullptr);
+std::unique_ptr<mlir::Pass>
+createFoldConstantsPass(ConstantEvaluator *evaluator = nullptr,
+                        DecisionLog *log = nullptr);
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

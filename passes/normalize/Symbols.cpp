@@ -25,7 +25,8 @@ SmallVector<StringRef> symbolsDefinedBy(Operation *op) {
   return symbols;
 }
 
-void collectSymbolsUsedBy(Operation *op, bool nested, llvm::StringSet<> &symbols) {
+void collectSymbolsUsedBy(Operation *op, bool nested,
+                          llvm::StringSet<> &symbols) {
   AttrTypeWalker walker;
   walker.addWalk([&](tw::SizeAttr size) {
     StringRef name = DimExpr(size).symbolName();
@@ -53,25 +54,34 @@ void collectSymbolsUsedBy(Operation *op, bool nested, llvm::StringSet<> &symbols
   }
 }
 
-void substituteSymbols(Operation *op, llvm::function_ref<DimExpr(StringRef)> replacement) {
+void substituteSymbols(Operation *op,
+                       llvm::function_ref<DimExpr(StringRef)> replacement) {
   AttrTypeReplacer replacer;
-  replacer.addReplacement([&](tw::SizeAttr size) -> std::pair<Attribute, WalkResult> {
-    return {DimExpr(size).substitute(replacement).getAttribute(), WalkResult::skip()};
-  });
+  replacer.addReplacement(
+      [&](tw::SizeAttr size) -> std::pair<Attribute, WalkResult> {
+        return {DimExpr(size).substitute(replacement).getAttribute(),
+                WalkResult::skip()};
+      });
   auto substituted = [&](tw::DimsAttr dims) {
-    return llvm::map_to_vector(dims.getDims(),
-                               [&](DimExpr dim) { return dim.substitute(replacement); });
+    return llvm::map_to_vector(dims.getDims(), [&](DimExpr dim) {
+      return dim.substitute(replacement);
+    });
   };
-  replacer.addReplacement([&](tw::DimsAttr dims) -> std::pair<Attribute, WalkResult> {
-    return {tw::DimsAttr::get(dims.getContext(), substituted(dims)), WalkResult::skip()};
-  });
+  replacer.addReplacement(
+      [&](tw::DimsAttr dims) -> std::pair<Attribute, WalkResult> {
+        return {tw::DimsAttr::get(dims.getContext(), substituted(dims)),
+                WalkResult::skip()};
+      });
   // A tensor may become static, and then loses its encoding.
-  replacer.addReplacement([&](RankedTensorType type) -> std::pair<Type, WalkResult> {
-    auto dims = dyn_cast_or_null<tw::DimsAttr>(type.getEncoding());
-    return {dims ? tw::tensorType(substituted(dims), type.getElementType()) : type,
-            WalkResult::skip()};
-  });
-  replacer.recursivelyReplaceElementsIn(op, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+  replacer.addReplacement(
+      [&](RankedTensorType type) -> std::pair<Type, WalkResult> {
+        auto dims = dyn_cast_or_null<tw::DimsAttr>(type.getEncoding());
+        return {dims ? tw::tensorType(substituted(dims), type.getElementType())
+                     : type,
+                WalkResult::skip()};
+      });
+  replacer.recursivelyReplaceElementsIn(op, /*replaceAttrs=*/true,
+                                        /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);
 }
 

@@ -16,10 +16,12 @@ llvm::SmallVector<llvm::StringRef> symbolsDefinedBy(mlir::Operation *op);
 
 /// Adds the symbols that `op` itself mentions in its types, its attributes and
 /// its regions' arguments; with `nested`, also what its regions hold.
-void collectSymbolsUsedBy(mlir::Operation *op, bool nested, llvm::StringSet<> &symbols);
+void collectSymbolsUsedBy(mlir::Operation *op, bool nested,
+                          llvm::StringSet<> &symbols);
 
 /// Replaces symbols in every type and attribute of `op` and below.
-void substituteSymbols(mlir::Operation *op,
-                       llvm::function_ref<tw::DimExpr(llvm::StringRef)> replacement);
+void substituteSymbols(
+    mlir::Operation *op,
+    llvm::function_ref<tw::DimExpr(llvm::StringRef)> replacement);
 
 } // namespace tilewright

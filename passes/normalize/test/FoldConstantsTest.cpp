@@ -5,10 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/BodyBuilder.h"
-#include "passes/normalize/Passes.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/normalize/Passes.h"
 #include <gtest/gtest.h>
 
 using namespace mlir;
@@ -19,7 +19,8 @@ namespace {
 /// Answers with bytes that a test chose, and keeps what it was asked.
 class ScriptedEvaluator : public ConstantEvaluator {
 public:
-  Result<std::vector<std::vector<char>>> evaluate(func::FuncOp function) override {
+  Result<std::vector<std::vector<char>>>
+  evaluate(func::FuncOp function) override {
     ++calls;
     EXPECT_TRUE(succeeded(verify(function)));
     EXPECT_EQ(function.getNumArguments(), 0u);
@@ -53,7 +54,8 @@ protected:
 
   unsigned count(llvm::StringRef name) {
     unsigned number = 0;
-    module->walk([&](Operation *op) { number += op->getName().getStringRef() == name; });
+    module->walk(
+        [&](Operation *op) { number += op->getName().getStringRef() == name; });
     return number;
   }
 
@@ -117,7 +119,8 @@ TEST_F(FoldConstantsTest, FoldsThePartsOfWhatIsTooLarge) {
     })"));
   EXPECT_EQ(evaluator.results, 1u);
   EXPECT_EQ(count("tw.map"), 1u);
-  EXPECT_TRUE(llvm::any_of(log.all(), [](const Decision &d) { return d.code == "TWN021"; }));
+  EXPECT_TRUE(llvm::any_of(
+      log.all(), [](const Decision &d) { return d.code == "TWN021"; }));
 }
 
 TEST_F(FoldConstantsTest, PacksWhateverTheSize) {
@@ -158,7 +161,8 @@ TEST_F(FoldConstantsTest, KnownConditionsBringMoreIntoReach) {
 
 TEST_F(FoldConstantsTest, AnEvaluatorThatFailsFailsThePass) {
   evaluator.error = Status(ErrorCode::Internal, "no luck");
-  ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) { return success(); });
+  ScopedDiagnosticHandler quiet(&context,
+                                [](Diagnostic &) { return success(); });
   EXPECT_FALSE(fold(R"(
     func.func @main() -> tensor<1xf32> {
       %c = tw.constant tensor<1xf32> = dense<[1.0]>
