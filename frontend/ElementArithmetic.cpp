@@ -162,7 +162,7 @@ static std::optional<Operand<DimExpr>> operand(NodeImport &node, size_t i, int64
   if (!node.hasInput(i) || node.rank(i) > 1) {
     return std::nullopt;
   }
-  Dims known = node.partialElements(i).value_or(Dims(1));
+  Dims known = node.wholeElements(i).value_or(Dims(1));
   if (known.size() != 1 && static_cast<int64_t>(known.size()) != length) {
     return std::nullopt;
   }
@@ -190,9 +190,12 @@ static std::optional<Dims> computeWhere(NodeImport &node, int64_t length) {
 
 static std::optional<Dims> computeCast(NodeImport &node, int64_t length, IntegerType type) {
   if (isa<FloatType>(node.element(0))) {
-    std::optional<SmallVector<double>> reals = node.constantReals(0);
-    if (!reals || type.getWidth() < 32 || type.isUnsigned()) {
+    if (type.getWidth() < 32 || type.isUnsigned()) {
       return std::nullopt;
+    }
+    std::optional<SmallVector<double>> reals = node.constantReals(0);
+    if (!reals) {
+      return node.wholeElements(0);
     }
     double limit = std::ldexp(1.0, type.getWidth() - 1);
     Dims result;
@@ -227,7 +230,7 @@ static std::optional<Dims> computeReduction(NodeImport &node, StringRef op, Inte
   if (node.rank(0) != 1) {
     return std::nullopt;
   }
-  std::optional<Dims> known = node.partialElements(0);
+  std::optional<Dims> known = node.wholeElements(0);
   if (!known || known->empty()) {
     return std::nullopt;
   }
@@ -239,10 +242,36 @@ static std::optional<Dims> computeReduction(NodeImport &node, StringRef op, Inte
   return Dims{result};
 }
 
-std::optional<Dims> computeIntegers(NodeImport &node, int64_t length, IntegerType type) {
+/// The operators that give whole floats for whole operands, and that rounding
+/// does not touch.
+static bool keepsWholeFloats(StringRef op) {
+  return op == "Add" || op == "Sub" || op == "Mul" || op == "Neg" || op == "Min" || op == "Max";
+}
+
+/// The operators that do nothing to whole floats.
+static bool isIdentityOnWholeFloats(StringRef op) {
+  return op == "Cast" || op == "Floor" || op == "Ceil" || op == "Round";
+}
+
+std::optional<Dims> computeWholeNumbers(NodeImport &node, int64_t length, Type outputType) {
   StringRef op = node.proto().op_type();
   if (op == "Where") {
     return computeWhere(node, length);
+  }
+  auto type = dyn_cast<IntegerType>(outputType);
+  if (!type) {
+    if (!outputType.isF32() && !outputType.isF64()) {
+      return std::nullopt;
+    }
+    if (isIdentityOnWholeFloats(op)) {
+      return node.rank(0) <= 1 ? node.wholeElements(0) : std::nullopt;
+    }
+    if (!keepsWholeFloats(op)) {
+      return std::nullopt;
+    }
+    type = IntegerType::get(node.context(), 64);
+  } else if (type.getWidth() > 64) {
+    return std::nullopt;
   }
   if (op == "Cast") {
     return computeCast(node, length, type);
@@ -258,10 +287,6 @@ std::optional<Dims> computeIntegers(NodeImport &node, int64_t length, IntegerTyp
   bool isUnary = IntegerRules::hasUnary(op), isBinary = IntegerRules::hasBinary(op);
   if ((!isUnary && !isBinary) || node.numInputs() == 0) {
     return std::nullopt;
-  }
-  auto operandType = dyn_cast<IntegerType>(node.element(0));
-  if (!operandType) {
-    return std::nullopt; // a comparison of floats
   }
   IntegerRules rules(node, type);
   std::optional<Operand<DimExpr>> left = operand(node, 0, length);

@@ -118,7 +118,13 @@ DimExpr GraphImport::freshSymbol() {
   do {
     name = "u" + std::to_string(symbolCount++);
   } while (!usedSymbols.insert(name).second);
+  freshSymbols[name] = symbolCount;
   return DimExpr::symbol(context(), name);
+}
+
+bool GraphImport::isSymbolAfter(StringRef name, unsigned mark) const {
+  auto it = freshSymbols.find(name);
+  return it != freshSymbols.end() && it->second > mark;
 }
 
 void GraphImport::requireZero(DimExpr value, Location loc) {
@@ -138,6 +144,57 @@ void GraphImport::requireZero(DimExpr value, Location loc) {
   StringRef symbol = freshSymbol().symbolName();
   tw::ReadSizesOp::create(opBuilder, loc, sizes, opBuilder.getDenseI64ArrayAttr({0}),
                           opBuilder.getStrArrayAttr({symbol}), opBuilder.getI64IntegerAttr(0));
+}
+
+DimExpr GraphImport::simplify(DimExpr size) const {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Scope &scope : scopes) {
+      auto it = scope.simpler.find(size);
+      if (it != scope.simpler.end()) {
+        size = it->second;
+        changed = true;
+      }
+    }
+  }
+  return size;
+}
+
+/// How much there is to read in an expression.
+static size_t complexity(DimExpr size) {
+  size_t count = 1;
+  for (DimExpr operand : size.operands()) {
+    count += complexity(operand);
+  }
+  return count;
+}
+
+DimExpr GraphImport::unify(DimExpr a, DimExpr b, Location loc) {
+  a = simplify(a);
+  b = simplify(b);
+  if (a == b) {
+    return a;
+  }
+  if (complexity(b) < complexity(a) || (b.getConstant() && !a.getConstant())) {
+    std::swap(a, b);
+  }
+  requireZero(a - b, loc);
+  if (!b.getConstant()) {
+    scopes.back().simpler[b] = a;
+  }
+  return a;
+}
+
+ImportedValue GraphImport::simplified(StringRef name, ImportedValue value, Location loc) {
+  Dims dims = tw::dimsOf(value.tensor.getType()), simple;
+  for (DimExpr dim : dims) {
+    simple.push_back(simplify(dim));
+  }
+  if (simple != dims) {
+    value.tensor = tw::buildReshape(opBuilder, loc, value.tensor, simple);
+    define(name, value);
+  }
+  return value;
 }
 
 //===----------------------------------------------------------------------===//
@@ -212,6 +269,7 @@ Status GraphImport::resolveInputs(const onnx::NodeProto &node, const onnx::OpSch
       return Status(ErrorCode::UnsupportedType, describe(node) + ": '" + node.input(i) +
                                                     "' is a sequence, optional or map");
     }
+    simplified(node.input(i), *value, tw::nodeLocation(context(), nodeName(node)));
   }
   return Status::ok();
 }

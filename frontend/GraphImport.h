@@ -58,15 +58,24 @@ public:
   void reserveSymbol(llvm::StringRef name) { usedSymbols.insert(name); }
   /// A symbol that no other size has.
   DimExpr freshSymbol();
+  /// Fresh symbols made from now on are after this mark.
+  unsigned symbolMark() const { return symbolCount; }
+  bool isSymbolAfter(llvm::StringRef name, unsigned mark) const;
   /// Checks at run time, and reports as the error of the node at `loc`, that
   /// `value` is zero.
   void requireZero(DimExpr value, mlir::Location loc);
+  /// Two sizes that must be equal, which only the run can tell: checks it there,
+  /// and takes them as equal from now on. \returns the simpler one.
+  DimExpr unify(DimExpr a, DimExpr b, mlir::Location loc);
+  /// \returns the simplest size that is known to be equal to `size`.
+  DimExpr simplify(DimExpr size) const;
 
 private:
   struct Scope {
     llvm::StringMap<ImportedValue> values;
     llvm::StringMap<const onnx::TensorProto *> initializers;
     llvm::DenseSet<DimExpr> required;
+    llvm::DenseMap<DimExpr, DimExpr> simpler;
   };
   /// What constants point into.
   struct KeepAlive {
@@ -78,6 +87,7 @@ private:
   Status importNode(const onnx::NodeProto &node);
   Status importByFunction(const onnx::NodeProto &node);
   Status importByEntry(const onnx::NodeProto &node, const OperatorEntry &entry, int64_t version);
+  ImportedValue simplified(llvm::StringRef name, ImportedValue value, mlir::Location loc);
   Status resolveInputs(const onnx::NodeProto &node, const onnx::OpSchema *schema);
 
   std::shared_ptr<KeepAlive> keepAlive;
@@ -87,6 +97,7 @@ private:
   const OpsetImports *opsets = nullptr;
   std::vector<Scope> scopes;
   llvm::StringSet<> usedSymbols;
+  llvm::StringMap<unsigned> freshSymbols; // by number
   unsigned symbolCount = 0;
   unsigned functionDepth = 0;
 };

@@ -110,9 +110,27 @@ DimExpr NodeImport::freshSymbol() { return graphImport.freshSymbol(); }
 
 void NodeImport::requireZero(DimExpr value) { graphImport.requireZero(value, loc()); }
 
+DimExpr NodeImport::unify(DimExpr a, DimExpr b) { return graphImport.unify(a, b, loc()); }
+
+/// A size that a caller chooses, or the broadcast of some.
+static bool mayBroadcast(DimExpr size) {
+  return size.kind() == DimExpr::Kind::Symbol || size.kind() == DimExpr::Kind::Select;
+}
+
+/// \returns whether `size` is what broadcasting `part` and something else gave.
+static bool isBroadcastOf(DimExpr size, DimExpr part) {
+  if (size.kind() != DimExpr::Kind::Select) {
+    return false;
+  }
+  SmallVector<DimExpr, 4> operands = size.operands();
+  return operands[0] == operands[1] - 1 && (operands[1] == part || operands[2] == part);
+}
+
 /// The size of an axis that two operands share by broadcasting; null if the
 /// sizes cannot fit. What only the run can tell is checked there.
 static DimExpr broadcastDim(NodeImport &node, DimExpr a, DimExpr b) {
+  a = node.graph().simplify(a);
+  b = node.graph().simplify(b);
   if (a == b || b.isConstant(1)) {
     return a;
   }
@@ -125,12 +143,19 @@ static DimExpr broadcastDim(NodeImport &node, DimExpr a, DimExpr b) {
   if (a.getConstant()) {
     std::swap(a, b);
   }
-  if (b.getConstant()) {
+  if (mayBroadcast(a) && b.getConstant()) {
     node.requireZero((a - b) * (a - 1));
     return b;
   }
-  node.requireZero((a - b) * (a - 1) * (b - 1));
-  return DimExpr::select(a - 1, a, b);
+  if (mayBroadcast(a) && mayBroadcast(b)) {
+    if (isBroadcastOf(a, b) || isBroadcastOf(b, a)) {
+      return a.kind() == DimExpr::Kind::Select ? a : b;
+    }
+    node.requireZero((a - b) * (a - 1) * (b - 1));
+    return DimExpr::select(a - 1, a, b);
+  }
+  // Computed sizes that are meant to broadcast are constants.
+  return node.unify(a, b);
 }
 
 static std::string textOf(ArrayRef<DimExpr> dims) {

@@ -32,8 +32,9 @@ using Dims = llvm::SmallVector<DimExpr>;
 /// What the importer knows of an ONNX value.
 struct ImportedValue {
   mlir::Value tensor;           // null: an optional input that is left out
-  /// The elements of a rank 0 or 1 integer tensor, where something is known of
-  /// them; null for an element that is not known.
+  /// The elements of a small tensor, in row-major order, where something is
+  /// known of them; null for an element that is not known. Those of a float
+  /// tensor are there only if they are integers.
   std::optional<Dims> elements;
 };
 
@@ -71,7 +72,9 @@ public:
   std::optional<Dims> elements(size_t i);
   /// As above, with null for elements that are not known.
   std::optional<Dims> partialElements(size_t i);
-  /// As above, and all are constants.
+  /// As above, for any rank, and for floats whose values are integers.
+  std::optional<Dims> wholeElements(size_t i);
+  /// As elements(), and all are constants.
   std::optional<llvm::SmallVector<int64_t>> constantElements(size_t i);
   /// The elements of an integer input of known length; where they are not
   /// known, `tw.read_sizes` defines a fresh symbol for each at run time (each at least
@@ -106,9 +109,13 @@ public:
   Result<Dims> readSizes(mlir::Value tensor, int64_t minimum = 0);
   /// Checks at run time that a size expression is zero.
   void requireZero(DimExpr value);
+  /// Two sizes that must be equal: checked at run time, unless it is known.
+  /// \returns the simpler one. \pre they are not different constants.
+  DimExpr unify(DimExpr a, DimExpr b);
   /// numpy's broadcasting of the dims of all `operands`; ShapeMismatch if they
-  /// do not fit. Two different symbolic dims broadcast to the one that is not 1
-  /// at run time; both being equal is checked where neither can be 1.
+  /// do not fit. Two unrelated symbols broadcast to the one that is not 1 at run
+  /// time; other sizes that are not known to be equal must be so, which the run
+  /// checks.
   Result<Dims> broadcastDims(llvm::ArrayRef<Dims> operands);
   /// `axis` counted from the end if negative; AttributeInvalid outside.
   Result<int64_t> normalizeAxis(int64_t axis, int64_t rank);

@@ -5,7 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/GraphImport.h"
-#include "llvm/Support/Endian.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -104,23 +106,38 @@ std::optional<SmallVector<int64_t>> NodeImport::constantElements(size_t i) {
 }
 
 std::optional<Dims> NodeImport::partialElements(size_t i) {
+  if (!hasInput(i) || rank(i) > 1 || !isa<IntegerType>(element(i))) {
+    return std::nullopt;
+  }
+  return wholeElements(i);
+}
+
+std::optional<Dims> NodeImport::wholeElements(size_t i) {
   if (!hasInput(i)) {
     return std::nullopt;
   }
   ImportedValue value = graphImport.find(node.input(i));
-  if (value.elements || rank(i) > 1) {
+  if (value.elements) {
     return value.elements;
   }
-  auto type = dyn_cast<IntegerType>(element(i));
-  std::optional<std::vector<char>> bytes;
-  if (type && type.getWidth() <= 64) {
-    bytes = smallConstant(value.tensor);
-  }
+  std::optional<std::vector<char>> bytes = smallConstant(value.tensor);
   if (!bytes) {
     return std::nullopt;
   }
-  return llvm::map_to_vector(decodeIntegers(type, *bytes),
-                             [&](int64_t number) { return constant(number); });
+  Dims known;
+  if (auto integer = dyn_cast<IntegerType>(element(i)); integer && integer.getWidth() <= 64) {
+    for (int64_t number : decodeIntegers(integer, *bytes)) {
+      known.push_back(constant(number));
+    }
+  } else if (auto real = dyn_cast<FloatType>(element(i))) {
+    for (double number : decodeReals(real, *bytes)) {
+      bool isWhole = std::abs(number) < 1e15 && number == std::floor(number);
+      known.push_back(isWhole ? constant(static_cast<int64_t>(number)) : DimExpr());
+    }
+  } else {
+    return std::nullopt;
+  }
+  return known;
 }
 
 std::optional<Dims> NodeImport::elements(size_t i) {

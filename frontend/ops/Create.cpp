@@ -112,13 +112,15 @@ static Value loadScalar(NodeImport &node, tw::BodyBuilder &body, size_t input) {
 
 /// The number of elements of a Range, from what is known at compile time.
 static std::optional<DimExpr> knownCount(NodeImport &node) {
-  std::optional<Dims> start = node.elements(0), limit = node.elements(1);
-  std::optional<SmallVector<int64_t>> step = node.constantElements(2);
-  if (start && limit && step && start->size() == 1 && limit->size() == 1 && step->size() == 1 &&
-      step->front() != 0) {
-    int64_t delta = step->front();
-    DimExpr span = delta > 0 ? limit->front() - start->front() : start->front() - limit->front();
-    return span.ceilDiv(delta > 0 ? delta : -delta).max(node.constant(0));
+  auto element = [&](size_t input) {
+    std::optional<Dims> known = node.wholeElements(input);
+    return known && known->size() == 1 ? known->front() : DimExpr();
+  };
+  DimExpr start = element(0), limit = element(1), step = element(2);
+  std::optional<int64_t> delta = step ? step.getConstant() : std::nullopt;
+  if (start && limit && delta && *delta != 0 && *delta != INT64_MIN) {
+    DimExpr span = *delta > 0 ? limit - start : start - limit;
+    return span.ceilDiv(std::abs(*delta)).max(node.constant(0));
   }
   auto first = node.constantReals(0), last = node.constantReals(1), by = node.constantReals(2);
   if (first && last && by && first->size() == 1 && last->size() == 1 && by->size() == 1) {

@@ -73,10 +73,7 @@ static Result<Dims> concatDims(NodeImport &node, int64_t axis) {
                           "operands of shapes " + textOf(node.dims(0)) + " and " + textOf(dims) +
                               " cannot be joined along axis " + Twine(axis));
       }
-      node.requireZero(result[k] - dims[k]);
-      if (dims[k].getConstant()) {
-        result[k] = dims[k];
-      }
+      result[k] = node.unify(result[k], dims[k]);
     }
   }
   return result;
@@ -157,7 +154,7 @@ static Result<Dims> splitParts(NodeImport &node, DimExpr size) {
     return node.error(ErrorCode::ShapeMismatch, "an axis of size " + size.toString() +
                                                     " cannot be split into " + textOf(parts));
   }
-  node.requireZero(sum - size);
+  node.unify(sum, size);
   return parts;
 }
 

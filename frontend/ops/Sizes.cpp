@@ -177,7 +177,11 @@ Result<Dims> resolveReshape(NodeImport &node, ArrayRef<DimExpr> target, bool all
   if (std::optional<int64_t> value = difference.getConstant(); value && *value != 0) {
     return wrongCount(node, tw::productOf(node.context(), dims), target);
   }
-  node.requireZero(difference);
+  if (rest) {
+    node.requireZero(difference);
+  } else {
+    node.unify(total, product);
+  }
   return result;
 }
 

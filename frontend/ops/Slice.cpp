@@ -37,9 +37,11 @@ struct Bounds {
 
 } // namespace
 
-/// Exporters write "to the end" as the largest i32 or i64.
-static bool isEndless(DimExpr bound) { return bound.getConstant().value_or(0) >= INT32_MAX; }
-static bool isEndlessBack(DimExpr bound) { return bound.getConstant().value_or(0) <= -INT32_MAX; }
+/// Exporters write "to the end" as some number that no axis reaches: the largest
+/// i32 or i64, a billion.
+static constexpr int64_t endless = int64_t(1) << 29;
+static bool isEndless(DimExpr bound) { return bound.getConstant().value_or(0) >= endless; }
+static bool isEndlessBack(DimExpr bound) { return bound.getConstant().value_or(0) <= -endless; }
 
 /// `bound`, counted from the end where it is negative.
 static DimExpr fromEnd(NodeImport &node, DimExpr bound, DimExpr size) {
