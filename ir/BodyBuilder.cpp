@@ -134,7 +134,9 @@ Value BodyBuilder::loadBroadcast(Value tensor, ValueRange coordinates, ArrayRef<
        llvm::zip(coordinates.take_back(own.size()), own, dims.take_back(own.size()))) {
     if (dim.isConstant(1)) {
       position.push_back(index(0));
-    } else if (dim == result || dim.getConstant()) {
+    } else if (dim == result || dim.getConstant() ||
+               (!result.getConstant() && result.kind() != DimExpr::Kind::Select)) {
+      // Computed sizes have been checked to be equal.
       position.push_back(coordinate);
     } else {
       position.push_back(min(coordinate, size(dim - 1)));
