@@ -87,7 +87,7 @@ DimExpr IntegerRules::compare(StringRef op, DimExpr a, DimExpr b) const {
       return truth(true);
     }
     bool differ = isLess(a, b) == true || isLess(b, a) == true;
-    return differ ? truth(false) : DimExpr();
+    return differ ? truth(false) : DimExpr::select(a - b, truth(false), truth(true));
   }
   bool swapped = op == "Greater" || op == "LessOrEqual";
   std::optional<bool> less = swapped ? isLess(b, a) : isLess(a, b);
@@ -142,8 +142,10 @@ DimExpr IntegerRules::unary(StringRef op, DimExpr a) const {
     return {};
   }
   if (op == "Not") {
-    std::optional<int64_t> value = a.getConstant();
-    return value ? truth(*value == 0) : DimExpr();
+    if (std::optional<int64_t> value = a.getConstant()) {
+      return truth(*value == 0);
+    }
+    return DimExpr::select(a, truth(false), truth(true));
   }
   DimExpr negated = node.constant(0) - a;
   if (op == "Neg") {
@@ -178,7 +180,7 @@ static std::optional<Dims> computeWhere(NodeImport &node, int64_t length) {
   Dims result;
   for (int64_t i = 0; i < length; ++i) {
     DimExpr chosen = condition->at(i);
-    if (!chosen) {
+    if (!chosen || !chosen.getConstant()) {
       // Either way the same, or not known.
       result.push_back(ifTrue->at(i) == ifFalse->at(i) ? ifTrue->at(i) : DimExpr());
     } else {
@@ -218,7 +220,7 @@ static std::optional<Dims> computeCast(NodeImport &node, int64_t length, Integer
     } else if (value && type.getWidth() < 64) {
       APInt bits = APInt(64, *value).trunc(type.getWidth());
       element = node.constant(type.isUnsigned() ? bits.getZExtValue() : bits.getSExtValue());
-    } else if (!value && type.getWidth() < 32) {
+    } else if (!value && type.getWidth() < 32 && !node.element(0).isInteger(1)) {
       element = DimExpr();
     }
     result.push_back(element);

@@ -108,6 +108,69 @@ static std::optional<Dims> mergedElements(const ImportedValue &a, const Imported
   return merged;
 }
 
+namespace {
+
+/// A condition that compares two sizes.
+struct SizeComparison {
+  DimExpr difference; // the sizes are equal where it is zero
+  bool equalMeansTrue;
+};
+
+/// The branches of an If before it is built.
+struct Branches {
+  Region thenRegion, elseRegion;
+  Values thenValues, elseValues;
+  SmallVector<Type> types;
+  SmallVector<StringRef> defines;
+};
+
+} // namespace
+
+/// Takes a condition `select(difference, 0, 1)`, or its negation, apart.
+static std::optional<SizeComparison> sizeComparison(NodeImport &node) {
+  std::optional<Dims> known = node.elements(0);
+  if (!known) {
+    return std::nullopt;
+  }
+  DimExpr condition = known->front();
+  bool equalMeansTrue = true;
+  while (condition.kind() == DimExpr::Kind::Select) {
+    SmallVector<DimExpr, 4> operands = condition.operands();
+    if (!operands[1].isConstant(0) || !operands[2].isConstant(1)) {
+      return std::nullopt;
+    }
+    if (operands[0].kind() != DimExpr::Kind::Select) {
+      return SizeComparison{operands[0], equalMeansTrue};
+    }
+    condition = operands[0];
+    equalMeansTrue = !equalMeansTrue;
+  }
+  return std::nullopt;
+}
+
+static Status importBranches(NodeImport &node, const onnx::GraphProto &thenGraph,
+                             const onnx::GraphProto &elseGraph, Branches &branches) {
+  Result<Values> thenValues = importBranch(node, thenGraph, branches.thenRegion);
+  if (!thenValues) {
+    return thenValues.status();
+  }
+  Result<Values> elseValues = importBranch(node, elseGraph, branches.elseRegion);
+  if (!elseValues) {
+    return elseValues.status();
+  }
+  for (auto [a, b] : llvm::zip(*thenValues, *elseValues)) {
+    Result<Type> type =
+        mergedType(node, a.tensor.getType(), b.tensor.getType(), branches.defines);
+    if (!type) {
+      return type.status();
+    }
+    branches.types.push_back(*type);
+  }
+  branches.thenValues = *thenValues;
+  branches.elseValues = *elseValues;
+  return Status::ok();
+}
+
 static Status importIf(NodeImport &node) {
   TW_RETURN_IF_ERROR(checkCondition(node, 0));
   const onnx::GraphProto *thenGraph = node.graphAttribute("then_branch");
@@ -118,31 +181,27 @@ static Status importIf(NodeImport &node) {
   if (std::optional<SmallVector<int64_t>> known = node.constantElements(0)) {
     return importBranchInPlace(node, known->front() ? *thenGraph : *elseGraph);
   }
-  Region thenRegion, elseRegion;
-  Result<Values> thenValues = importBranch(node, *thenGraph, thenRegion);
-  if (!thenValues) {
-    return thenValues.status();
-  }
-  Result<Values> elseValues = importBranch(node, *elseGraph, elseRegion);
-  if (!elseValues) {
-    return elseValues.status();
-  }
-  SmallVector<Type> types;
-  SmallVector<StringRef> defines;
-  for (auto [a, b] : llvm::zip(*thenValues, *elseValues)) {
-    Result<Type> type = mergedType(node, a.tensor.getType(), b.tensor.getType(), defines);
-    if (!type) {
-      return type.status();
+  Branches branches;
+  Status status = importBranches(node, *thenGraph, *elseGraph, branches);
+  if (!status) {
+    // PyTorch's squeeze(axis) becomes `size == 1 ? Squeeze(x) : x`, whose rank no
+    // type can hold: the sizes are taken as equal, which the run checks.
+    std::optional<SizeComparison> comparison = sizeComparison(node);
+    if (!comparison) {
+      return status;
     }
-    types.push_back(*type);
+    node.requireZero(comparison->difference);
+    return importBranchInPlace(node, comparison->equalMeansTrue ? *thenGraph : *elseGraph);
   }
   OpBuilder &builder = node.builder();
-  ArrayAttr symbols = defines.empty() ? ArrayAttr() : builder.getStrArrayAttr(defines);
-  auto op = tw::IfOp::create(builder, node.loc(), types, node.input(0), symbols);
-  op.getThenRegion().takeBody(thenRegion);
-  op.getElseRegion().takeBody(elseRegion);
+  ArrayAttr symbols =
+      branches.defines.empty() ? ArrayAttr() : builder.getStrArrayAttr(branches.defines);
+  auto op = tw::IfOp::create(builder, node.loc(), branches.types, node.input(0), symbols);
+  op.getThenRegion().takeBody(branches.thenRegion);
+  op.getElseRegion().takeBody(branches.elseRegion);
   for (size_t i = 0; i < node.numOutputs(); ++i) {
-    node.setOutput(i, op.getResult(i), mergedElements((*thenValues)[i], (*elseValues)[i]));
+    node.setOutput(i, op.getResult(i),
+                   mergedElements(branches.thenValues[i], branches.elseValues[i]));
   }
   return Status::ok();
 }
