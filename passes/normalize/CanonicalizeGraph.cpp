@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // MLIR's canonicaliser and CSE, and what they cannot see: a symbol that no type
-// mentions needs no definition, and a result of tw.if that nobody reads needs
-// no computation.
+// mentions needs no definition, and a result of control flow that nobody reads
+// needs no computation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,76 +54,92 @@ static bool dropUnusedSymbols(Operation *root, Decisions &decisions) {
   return !dead.empty();
 }
 
-/// True if every symbol that the branch defines and somebody else mentions
-/// still stands alone as a dim of a kept result.
-static bool symbolsStayDefined(IfOp branch, ArrayRef<unsigned> kept,
-                               Operation *root) {
-  SmallVector<StringRef> defined = symbolsDefinedBy(branch);
-  if (defined.empty()) {
-    return true;
-  }
-  llvm::StringSet<> visible;
-  for (unsigned i : kept) {
-    for (DimExpr dim : dimsOf(branch.getResult(i).getType())) {
+/// The symbols that stand alone as a dim of one of `values`.
+static void collectVisible(ValueRange values, llvm::StringSet<> &visible) {
+  for (Value value : values) {
+    for (DimExpr dim : dimsOf(value.getType())) {
       visible.insert(dim ? dim.symbolName() : StringRef());
     }
   }
-  llvm::StringSet<> used;
-  root->walk([&](Operation *op) {
-    if (op != branch) {
-      collectSymbolsUsedBy(op, /*nested=*/false, used);
-    }
-  });
-  return llvm::all_of(defined, [&](StringRef s) {
-    return visible.contains(s) || !used.contains(s);
-  });
 }
 
-/// Drops the results of `branch` that nobody reads.
-static bool pruneResults(IfOp branch, Operation *root, Decisions &decisions) {
-  SmallVector<unsigned> kept;
-  for (OpResult result : branch->getResults()) {
-    if (!result.use_empty()) {
-      kept.push_back(result.getResultNumber());
+/// The symbols that `op` would still define with the results `kept`; nullopt if
+/// it would no longer define one that somebody mentions.
+static std::optional<SmallVector<Attribute>>
+remainingSymbols(Operation *op, ArrayRef<Value> kept, Operation *root) {
+  llvm::StringSet<> visible, used;
+  collectVisible(kept, visible);
+  if (auto loop = dyn_cast<LoopOp>(op)) {
+    collectVisible(loop.getBody().getArguments(), visible);
+  }
+  root->walk([&](Operation *other) {
+    if (other != op) {
+      collectSymbolsUsedBy(other, /*nested=*/false, used);
+    }
+  });
+  SmallVector<Attribute> remaining;
+  for (StringRef symbol : symbolsDefinedBy(op)) {
+    if (visible.contains(symbol)) {
+      remaining.push_back(StringAttr::get(op->getContext(), symbol));
+    } else if (used.contains(symbol)) {
+      return std::nullopt;
     }
   }
-  if (kept.size() == branch->getNumResults() ||
-      !symbolsStayDefined(branch, kept, root)) {
+  return remaining;
+}
+
+/// The same control flow with other results and an empty region.
+static Operation *createSmaller(OpBuilder &builder, Operation *op,
+                                TypeRange types, ArrayRef<Attribute> symbols) {
+  ArrayAttr defines =
+      symbols.empty() ? ArrayAttr() : builder.getArrayAttr(symbols);
+  if (auto loop = dyn_cast<LoopOp>(op)) {
+    return LoopOp::create(builder, op->getLoc(), types, loop.getTripCount(),
+                          loop.getCondition(), loop.getCarried(), defines);
+  }
+  return IfOp::create(builder, op->getLoc(), types,
+                      cast<IfOp>(op).getCondition(), defines);
+}
+
+/// Drops the results of a tw.if, and the stacks of a tw.loop, that nobody
+/// reads.
+static bool pruneResults(Operation *op, Operation *root, Decisions &decisions) {
+  // A loop needs all that it carries; its yield has the condition in front.
+  auto loop = dyn_cast<LoopOp>(op);
+  unsigned carried = loop ? loop.getCarried().size() : 0;
+  unsigned inFront = loop ? 1 : 0;
+  SmallVector<Value> kept;
+  for (OpResult result : op->getResults()) {
+    if (result.getResultNumber() < carried || !result.use_empty()) {
+      kept.push_back(result);
+    }
+  }
+  if (kept.size() == op->getNumResults()) {
     return false;
   }
-  OpBuilder builder(branch);
-  SmallVector<Type> types;
-  llvm::StringSet<> alone;
-  for (unsigned i : kept) {
-    types.push_back(branch.getResult(i).getType());
-    for (DimExpr dim : dimsOf(types.back())) {
-      alone.insert(dim ? dim.symbolName() : StringRef());
-    }
+  auto symbols = remainingSymbols(op, kept, root);
+  if (!symbols) {
+    return false;
   }
-  SmallVector<Attribute> defines;
-  for (StringRef symbol : symbolsDefinedBy(branch)) {
-    if (alone.contains(symbol)) {
-      defines.push_back(builder.getStringAttr(symbol));
-    }
-  }
-  auto smaller = IfOp::create(
-      builder, branch.getLoc(), types, branch.getCondition(),
-      defines.empty() ? ArrayAttr() : builder.getArrayAttr(defines));
-  for (unsigned r = 0; r < 2; ++r) {
-    Region &region = smaller->getRegion(r);
-    region.takeBody(branch->getRegion(r));
-    Operation *yield = region.front().getTerminator();
-    SmallVector<Value> values;
-    for (unsigned i : kept) {
-      values.push_back(yield->getOperand(i));
+  OpBuilder builder(op);
+  Operation *smaller =
+      createSmaller(builder, op, ValueRange(kept).getTypes(), *symbols);
+  for (auto [from, to] : llvm::zip(op->getRegions(), smaller->getRegions())) {
+    to.takeBody(from);
+    Operation *yield = to.front().getTerminator();
+    SmallVector<Value> values(yield->getOperands().take_front(inFront));
+    for (Value result : kept) {
+      values.push_back(yield->getOperand(
+          inFront + cast<OpResult>(result).getResultNumber()));
     }
     yield->setOperands(values);
   }
-  for (auto [position, i] : llvm::enumerate(kept)) {
-    branch.getResult(i).replaceAllUsesWith(smaller.getResult(position));
+  for (auto [result, replacement] : llvm::zip(kept, smaller->getResults())) {
+    result.replaceAllUsesWith(replacement);
   }
-  decisions.did(reasons::resultUnused, branch.getLoc(), "tw.if");
-  branch.erase();
+  decisions.did(reasons::resultUnused, op->getLoc(),
+                op->getName().getStringRef());
+  op->erase();
   return true;
 }
 
@@ -156,10 +172,14 @@ public:
     while (changed) {
       canonicalize(getOperation());
       changed = dropUnusedSymbols(getOperation(), decisions);
-      SmallVector<IfOp> branches;
-      getOperation()->walk([&](IfOp branch) { branches.push_back(branch); });
-      for (IfOp branch : branches) {
-        changed |= pruneResults(branch, getOperation(), decisions);
+      SmallVector<Operation *> controlFlow;
+      getOperation()->walk([&](Operation *op) {
+        if (isa<IfOp, LoopOp>(op)) {
+          controlFlow.push_back(op);
+        }
+      });
+      for (Operation *op : controlFlow) {
+        changed |= pruneResults(op, getOperation(), decisions);
       }
     }
   }

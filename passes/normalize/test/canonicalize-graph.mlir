@@ -78,3 +78,25 @@ func.func @calls(%x: tensor<4xf32>) -> tensor<4xf32> {
   %r = tw.call "random_normal"() {operands_present = array<i1>} : () -> tensor<2xf32>
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// A stack that nobody reads is not stacked; what a loop carries stays.
+
+// CHECK-LABEL: func.func @loop
+// CHECK: tw.loop trips %arg0 : tensor<i64> carrying(%arg1 : tensor<4xf32>)
+// CHECK-SAME: : tensor<4xf32> {
+// CHECK: tw.yield %{{.*}}, %{{.*}} : tensor<i1>, tensor<4xf32>
+func.func @loop(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %r:2 = tw.loop trips %n : tensor<i64> carrying(%x : tensor<4xf32>) {defines = ["n"]}
+    : tensor<4xf32>, tensor<?x4xf32, #tw.dims<[n, 4]>> {
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %a: tensor<4xf32>):
+    %b = tw.map(%j) {
+      %v = tw.load %a[%j] : tensor<4xf32> -> f32
+      %w = math.exp %v : f32
+      tw.yield %w : f32
+    } : tensor<4xf32>
+    tw.yield %c, %b, %b : tensor<i1>, tensor<4xf32>, tensor<4xf32>
+  }
+  return %r#0 : tensor<4xf32>
+}
