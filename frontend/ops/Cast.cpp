@@ -52,11 +52,17 @@ static Status castTo(NodeImport &node, Type element) {
     return node.error(ErrorCode::AttributeInvalid,
                       "round_mode must be up, down or nearest, not '" + rounding + "'");
   }
+  // Integers of less than a byte wrap, where wider ones saturate.
+  bool wraps = isFloat(from) && isInteger(element) && element.getIntOrFloatBitWidth() < 8;
   bool directed = isa<Float8E8M0FNUType>(element) && rounding != "nearest";
   Value input = node.input(0);
   Value result = tw::buildMap(node.builder(), node.loc(), node.dims(0), element,
                               [&](BodyBuilder &body, ValueRange at) {
                                 Value x = body.load(input, at);
+                                if (wraps) {
+                                  Type i32 = body.getI32Type();
+                                  return body.cast(body.cast(x, from, i32), i32, element);
+                                }
                                 if (!directed) {
                                   return body.cast(x, from, element, saturate);
                                 }

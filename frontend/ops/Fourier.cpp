@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Transforms are sums by their definition. Tables of cosines and sines are
-// computed once per transform; the angle's index is taken modulo the length,
-// so that it stays exact.
+// Transforms are sums by their definition, in f64. Tables of cosines and sines
+// are computed once per transform; the angle's index is taken modulo the
+// length, so that it stays exact.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,9 +64,9 @@ struct Signal {
   /// Part `part` of element n of the row at `at`.
   Value load(BodyBuilder &b, ValueRange at, Value n, int64_t part) const {
     Type element = node.element(0);
-    Value zero = b.constant(tw::computeType(element), 0);
+    Type real = b.getF64Type();
     if (part == 1 && !isComplex) {
-      return zero;
+      return b.constant(real, 0);
     }
     DimExpr size = node.dims(0)[axis];
     Value source = n, mirrored;
@@ -77,8 +77,8 @@ struct Signal {
     SmallVector<Value> from(at);
     from[axis] = source;
     from.back() = b.index(part);
-    Value x = b.widen(b.load(node.input(0), from, b.inside(source, size),
-                             b.constant(tw::scalarType(element), 0)));
+    Value x = b.load(node.input(0), from, b.inside(source, size), b.constant(element, 0));
+    x = b.cast(x, element, real);
     return part == 1 && mirrored ? b.select(mirrored, b.create<arith::NegFOp>(x), x) : x;
   }
 };
@@ -96,7 +96,7 @@ static Result<Value> transform(NodeImport &node, int64_t axis, std::optional<Dim
   }
   bool fromHalf = isOneSided && isInverse;
   DimExpr length = wanted.value_or(fromHalf ? (dims[axis] - 1) * 2 : dims[axis]);
-  Type element = node.element(0), real = tw::computeType(element);
+  Type element = node.element(0), real = node.builder().getF64Type();
   Transform dft{length, isInverse, circle(node, length, real)};
   Signal signal{node, axis, isComplex, fromHalf, length};
   dims[axis] = isOneSided && !isInverse ? length.floorDiv(2) + 1 : length;
@@ -110,12 +110,14 @@ static Result<Value> transform(NodeImport &node, int64_t axis, std::optional<Dim
                                 Value im = signal.load(b, row, n, 1);
                                 return dft.product(b, re, im, n, row[axis], row.back());
                               });
-  return tw::buildElementwise(node.builder(), node.loc(), dims, element, sum,
-                              [&](BodyBuilder &b, ValueRange x) {
-                                return isInverse
-                                           ? divide(b, x[0], toScalar(b, b.size(length), real))
-                                           : x[0];
-                              });
+  return tw::buildMap(node.builder(), node.loc(), dims, element,
+                      [&](BodyBuilder &b, ValueRange at) {
+                        Value x = b.load(sum, at);
+                        if (isInverse) {
+                          x = divide(b, x, toScalar(b, b.size(length), real));
+                        }
+                        return b.cast(x, real, element);
+                      });
 }
 
 /// A transform along an axis that is data: all of them, of which one is taken.
@@ -243,7 +245,7 @@ static Status importStft(NodeImport &node) {
   }
   DimExpr frames = (dims[1] - length).floorDiv(*step) + 1;
   DimExpr bins = isOneSided ? length.floorDiv(2) + 1 : length;
-  Type element = node.element(0), real = tw::computeType(element);
+  Type element = node.element(0), real = node.builder().getF64Type();
   Transform dft{length, /*isInverse=*/false, circle(node, length, real)};
   Value sum = tw::buildReduce(
       node.builder(), node.loc(), FoldKind::Add, {dims[0], frames, bins, node.constant(2)}, length,
@@ -254,7 +256,7 @@ static Status importStft(NodeImport &node) {
           if (i == 1 && !isComplex) {
             return b.constant(real, 0);
           }
-          Value x = b.widen(b.load(node.input(0), {at[0], position, b.index(i)}));
+          Value x = b.cast(b.load(node.input(0), {at[0], position, b.index(i)}), element, real);
           if (!node.hasInput(2)) {
             return x;
           }

@@ -55,7 +55,8 @@ template <typename Op, bool bitwise> static Status importBits(NodeImport &node) 
   });
 }
 
-/// A shift by the width or more gives zero.
+/// Shifts by the width or more (or by a negative count) move all bits out; a
+/// right shift of a signed number fills with the sign.
 static Status importBitShift(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireInteger(node, 0));
   std::string direction = node.stringAttribute("direction", "");
@@ -63,10 +64,16 @@ static Status importBitShift(NodeImport &node) {
     return node.error(ErrorCode::AttributeInvalid,
                       "direction must be 'LEFT' or 'RIGHT', not '" + direction + "'");
   }
+  bool fillsWithSign = direction == "RIGHT" && !tw::isUnsigned(node.element(0));
   return mapBoth(node, node.element(0), [&](BodyBuilder &b, ValueRange x) -> Value {
     Type type = x[0].getType();
-    Value width = b.integer(type, cast<IntegerType>(type).getWidth());
-    Value fits = b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, x[1], width);
+    unsigned width = cast<IntegerType>(type).getWidth();
+    Value fits =
+        b.create<arith::CmpIOp>(arith::CmpIPredicate::ule, x[1], b.integer(type, width - 1));
+    if (fillsWithSign) {
+      Value count = b.select(fits, x[1], b.integer(type, width - 1));
+      return b.create<arith::ShRSIOp>(x[0], count);
+    }
     Value zero = b.integer(type, 0);
     Value count = b.select(fits, x[1], zero);
     Value shifted = direction == "LEFT" ? Value(b.create<arith::ShLIOp>(x[0], count))

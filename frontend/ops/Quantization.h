@@ -14,7 +14,6 @@ namespace tilewright::frontend {
 struct QuantizationGrid {
   enum Kind { PerTensor, PerAxis, Blocked };
   Kind kind = PerTensor;
-  size_t rank = 0;
   int64_t axis = 0;
   int64_t block = 0;
 

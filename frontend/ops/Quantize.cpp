@@ -50,14 +50,15 @@ Value dequantized(BodyBuilder &b, Value scalar, Type element, Value zeroPoint) {
 // Where scales lie
 //===----------------------------------------------------------------------===//
 
+static bool isScalar(ArrayRef<DimExpr> dims) {
+  return dims.empty() || (dims.size() == 1 && dims[0].isConstant(1));
+}
+
 Result<QuantizationGrid> quantizationGrid(NodeImport &node, size_t scale) {
   QuantizationGrid grid;
   Dims dims = node.dims(0), own = node.dims(scale);
   int64_t block = node.intAttribute("block_size", 0);
-  bool isScalar = llvm::all_of(own, [](DimExpr dim) { return dim.isConstant(1); }) && own.size() < 2;
-  if (isScalar && block == 0) {
-    grid.kind = QuantizationGrid::PerTensor;
-    grid.rank = own.size();
+  if (isScalar(own) && block == 0) {
     return grid;
   }
   Result<int64_t> axis = node.normalizeAxis(node.intAttribute("axis", 1), dims.size());
@@ -103,9 +104,12 @@ Value QuantizationGrid::load(BodyBuilder &b, Value tensor, ValueRange at) const 
 // Operators
 //===----------------------------------------------------------------------===//
 
-/// The zero point, if there, has the scale's shape.
+/// The zero point, if there, has the scale's shape; [] and [1] are the same.
 static Status checkZeroPoint(NodeImport &node) {
-  return node.hasInput(2) ? requireDims(node, 2, "the zero point", node.dims(1)) : Status::ok();
+  if (!node.hasInput(2) || (isScalar(node.dims(1)) && isScalar(node.dims(2)))) {
+    return Status::ok();
+  }
+  return requireDims(node, 2, "the zero point", node.dims(1));
 }
 
 static Status importQuantize(NodeImport &node) {
