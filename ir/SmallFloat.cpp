@@ -202,9 +202,8 @@ Value narrowSmallFloat(BodyBuilder &b, Value scalar, FloatType type, bool satura
     Value signedCode = b.select(isZero, code, bits.orOf(code, sign));
     return finish(b.select(isNan, bits.constant(nanCode), signedCode));
   }
-  if (format.hasNan) {
-    code = b.select(isNan, bits.constant(nanCode), code);
-  }
+  // A format without NaN gets zero.
+  code = b.select(isNan, bits.constant(format.hasNan ? nanCode : 0), code);
   return finish(bits.orOf(code, sign));
 }
 
