@@ -192,7 +192,34 @@ static void foldClamps(Operation *primitive) {
   }
 }
 
+/// True for a clamp of a constant that lies inside.
+static bool isInside(ClampIndexOp clamp) {
+  std::optional<int64_t> index = getConstantIntValue(clamp.getIndex());
+  std::optional<int64_t> bound = getConstantIntValue(clamp.getBound());
+  return index && bound && *index >= 0 && *index < *bound;
+}
+
+/// Folds what inlined constants made constant.
+static void foldOperations(Operation *primitive) {
+  Block &body = primitive->getRegion(0).front();
+  SmallVector<Operation *> operations(
+      llvm::make_pointer_range(body.without_terminator()));
+  for (Operation *op : operations) {
+    auto clamp = dyn_cast<ClampIndexOp>(op);
+    if (clamp && isInside(clamp)) {
+      clamp.replaceAllUsesWith(clamp.getIndex());
+      continue;
+    }
+    OpBuilder builder(op);
+    SmallVector<Value> folded;
+    if (succeeded(builder.tryFold(op, folded)) && !folded.empty()) {
+      op->replaceAllUsesWith(folded);
+    }
+  }
+}
+
 void simplifyBody(Operation *primitive) {
+  foldOperations(primitive);
   foldClamps(primitive);
   IRRewriter rewriter(primitive->getContext());
   DominanceInfo dominance(primitive);

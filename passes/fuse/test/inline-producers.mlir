@@ -277,3 +277,29 @@ func.func @cache(%past: tensor<4xf32>, %new: tensor<2xf32>) -> (tensor<6xf32>, t
   } : tensor<6xf32>
   return %all, %y : tensor<6xf32>, tensor<6xf32>
 }
+
+// -----
+
+// A gather at a constant is a slice, and moves into the contraction.
+
+// CHECK-LABEL: func.func @constant_gather
+// CHECK-NOT: tw.map
+// CHECK-NOT: tw.clamp_index
+func.func @constant_gather(%x: tensor<2x3x4xf32>, %w: tensor<4x5xf32>) -> tensor<3x5xf32> {
+  %one = tw.constant tensor<i64> = dense<1>
+  %slice = tw.map(%i, %j) {
+    %two = arith.constant 2 : index
+    %a = tw.load %one[] : tensor<i64> -> i64
+    %b = arith.index_cast %a : i64 to index
+    %c = tw.clamp_index %b, %two
+    %d = tw.load %x[%c, %i, %j] : tensor<2x3x4xf32> -> f32
+    tw.yield %d : f32
+  } : tensor<3x4xf32>
+  %y = tw.reduce add(%m, %n) over (%k) in <[4]> {
+    %a = tw.load %slice[%m, %k] : tensor<3x4xf32> -> f32
+    %b = tw.load %w[%k, %n] : tensor<4x5xf32> -> f32
+    %c = arith.mulf %a, %b : f32
+    tw.yield %c : f32
+  } : tensor<3x5xf32>
+  return %y : tensor<3x5xf32>
+}
