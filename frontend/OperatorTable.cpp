@@ -28,6 +28,7 @@ static constexpr OperatorFamily (*families[])() = {
     gatherOperators,
     gridSampleOperators,
     integerProductOperators,
+    irregularOperators,
     logicOperators,
     matmulOperators,
     movementOperators,

@@ -30,6 +30,7 @@ OperatorFamily fourierOperators();
 OperatorFamily gatherOperators();
 OperatorFamily gridSampleOperators();
 OperatorFamily integerProductOperators();
+OperatorFamily irregularOperators();
 OperatorFamily logicOperators();
 OperatorFamily matmulOperators();
 OperatorFamily movementOperators();

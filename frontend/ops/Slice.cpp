@@ -66,8 +66,12 @@ static AxisRange rangeOf(NodeImport &node, DimExpr start, DimExpr end, int64_t s
     DimExpr stop = isEndless(end)       ? size
                    : isEndlessBack(end) ? zero
                                         : fromEnd(node, end, size).max(zero).min(size);
-    bool takesTail = stop == size && start.getConstant().value_or(0) < 0 && !isEndlessBack(start);
-    DimExpr span = takesTail ? (start * -1).min(size) : (stop - range.start).max(zero);
+    // To the end, the count needs no clamped start.
+    std::optional<int64_t> first = start.getConstant();
+    bool takesRest = stop == size && first && !isEndless(start) && !isEndlessBack(start);
+    DimExpr span = !takesRest   ? (stop - range.start).max(zero)
+                   : *first < 0 ? (start * -1).min(size)
+                                : (size - start).max(zero);
     range.count = span.ceilDiv(step);
     return range;
   }
