@@ -135,7 +135,7 @@ double CostModel::loadCost(LoadOp load, const Candidate &candidate,
   }
   Movement movement = movementOf(load, along, candidate.width);
   if (isReduceBody && movement == Movement::Strided &&
-      isPackable(region, load, along)) {
+      isPackable(region, load, along, candidate.width)) {
     movement = Movement::Contiguous;
   }
   switch (movement) {

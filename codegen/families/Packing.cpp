@@ -16,7 +16,7 @@ using namespace tilewright::tw;
 namespace tilewright::families {
 
 bool isPackable(const FusedRegion &region, LoadOp load,
-                BlockArgument coordinate) {
+                BlockArgument coordinate, int64_t width) {
   auto argument = dyn_cast<BlockArgument>(load.getSource());
   auto reduce = dyn_cast<ReduceOp>(load->getParentOp());
   if (!argument || !reduce || load.getGuard() ||
@@ -38,7 +38,7 @@ bool isPackable(const FusedRegion &region, LoadOp load,
       return false;
     }
     if (own == coordinate) {
-      ++seen;
+      seen += 2 * dim.getConstant().value_or(0) >= width;
     } else if (own.getArgNumber() < rank) {
       return false;
     }
@@ -75,7 +75,7 @@ static std::optional<PackSite> findSite(const FusedRegion &region,
   for (LoadOp load : body.getOps<LoadOp>()) {
     Movement movement = movementOf(load, coordinate, width);
     if (movement != Movement::None && movement != Movement::Irregular &&
-        isPackable(region, load, coordinate)) {
+        isPackable(region, load, coordinate, width)) {
       return PackSite{load, coordinate, width};
     }
   }

@@ -23,8 +23,9 @@ namespace tilewright::families {
 /// \returns true when `load`, in a reduction's body, reads an operand of the
 /// region that is a constant and that can be packed along `coordinate`: an
 /// index of its own, and every other index a plain reduction coordinate.
+/// Filling up to whole vectors of `width` may at most double the constant.
 bool isPackable(const FusedRegion &region, tw::LoadOp load,
-                mlir::BlockArgument coordinate);
+                mlir::BlockArgument coordinate, int64_t width);
 
 } // namespace tilewright::families
 

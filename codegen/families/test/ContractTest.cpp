@@ -198,6 +198,48 @@ TEST_P(Contract, ConvolutionsWithEpilogue) {
   checkConv(*this, build, 3, 18, 13, 3, 2);
 }
 
+TEST_P(Contract, PacksConstantWeights) {
+  // More columns than any vector has lanes, and not a multiple of them.
+  const int m = 17, n = 161, k = 9;
+  std::string text =
+      matmulText(std::to_string(m), std::to_string(n), std::to_string(k));
+  std::string weights =
+      "tensor<" + std::to_string(k) + "x" + std::to_string(n) + "xf32>";
+  size_t parameter = text.find(", %w: " + weights);
+  text.erase(parameter, 6 + weights.size());
+  text.insert(text.find("\n") + 1,
+              "  %w = tw.constant " + weights + " = #tw.blob<\"00\">\n");
+  auto region = compile(text);
+  if (!region) {
+    return;
+  }
+  std::vector<float> a = randomFloats(m * k, 1), b = randomFloats(k * n, 2),
+                     c(m * n), e(m * n);
+  for (int i = 0; i < m * n; ++i) {
+    double sum = 0;
+    for (int p = 0; p < k; ++p) {
+      sum += double(a[i / n * k + p]) * b[p * n + i % n];
+    }
+    e[i] = sum;
+  }
+  std::vector<int64_t> dims = region->operandDims[1];
+  std::vector<float> packed = b;
+  if (!isReference()) {
+    ASSERT_EQ(dims.size(), 3u);
+    EXPECT_EQ(dims[1], k);
+    int64_t width = dims[2];
+    EXPECT_EQ(dims[0], (n + width - 1) / width);
+    packed.assign(dims[0] * k * width, 0);
+    for (int p = 0; p < k; ++p) {
+      for (int j = 0; j < n; ++j) {
+        packed[(j / width * k + p) * width + j % width] = b[p * n + j];
+      }
+    }
+  }
+  EXPECT_EQ(region->run({a.data(), packed.data(), c.data()}), 0);
+  expectClose(c, e);
+}
+
 // The epilogue sees the channels [group, M / group] as one axis.
 TEST_P(Contract, DepthwiseThroughAReshape) {
   auto region = compile(R"(

@@ -7,6 +7,7 @@
 #include "codegen/families/test/TestRegion.h"
 
 #include "codegen/families/KernelLibrary.h"
+#include "codegen/families/Packing.h"
 #include "codegen/families/Tactics.h"
 #include "passes/tile/SelectTactic.h"
 
@@ -61,7 +62,11 @@ std::unique_ptr<RunnableRegion> RegionTest::compile(const std::string &text) {
   }
   DecisionLog log;
   Status selected =
-      selectTactics(*module, target(), familyTactics(), isReference(), log);
+      isReference() ? Status::ok() : packConstants(*module, target(), log);
+  if (selected) {
+    selected =
+        selectTactics(*module, target(), familyTactics(), isReference(), log);
+  }
   if (!selected) {
     ADD_FAILURE() << selected.toString();
     return nullptr;
@@ -98,6 +103,10 @@ std::unique_ptr<RunnableRegion> RegionTest::compile(const std::string &text) {
   result->image = std::make_unique<LoadedImage>(*image);
   result->kernel = *name;
   result->tactic = tactic->name().str();
+  for (Type type : region.getInputs().getTypes()) {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
+    result->operandDims.emplace_back(shape.begin(), shape.end());
+  }
   for (tw::DimExpr size : launch->sizes) {
     result->sizes.push_back(evaluator(size));
   }

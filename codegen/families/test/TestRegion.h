@@ -33,10 +33,11 @@ public:
           const std::map<std::string, int64_t> &symbols = {});
 
   std::string tactic; ///< name of the tactic that was taken
+  /// The sizes of the kernel's operands; -1 where they vary.
+  std::vector<std::vector<int64_t>> operandDims;
 
 private:
   friend class RegionTest;
-  struct Size; // evaluates size expressions after the IR is gone
   std::unique_ptr<LoadedImage> image;
   std::string kernel;
   std::vector<std::function<int64_t(const std::map<std::string, int64_t> &)>>
@@ -50,8 +51,8 @@ private:
 class RegionTest : public testing::TestWithParam<Variant> {
 protected:
   /// Compiles the first tw.fused of a module. Null, with the case skipped or
-  /// failed, when it cannot run here. With `pack`, constants are packed first
-  /// and the kernel takes the packed operand.
+  /// failed, when it cannot run here. Constants in front of the region are
+  /// packed first where a tactic wants that: see `operandDims`.
   std::unique_ptr<RunnableRegion> compile(const std::string &module);
   const TargetSpec &target() const { return *GetParam().target; }
   bool isReference() const { return GetParam().reference; }
