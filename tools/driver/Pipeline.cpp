@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/driver/Pipeline.h"
+#include "codegen/families/Packing.h"
 #include "passes/fuse/Passes.h"
 #include "passes/normalize/Passes.h"
 #include "passes/tile/SelectTactic.h"
@@ -53,12 +54,16 @@ static Status run(ModuleOp module, Phase phase,
   return Status::ok();
 }
 
-/// Chooses tactics; those that pack constants leave packing operations behind,
-/// which are constants to fold.
+/// Packs constant weights for the vector lanes and chooses tactics. Packing leaves
+/// operations behind that are constants to fold.
 static Status tile(ModuleOp module, const PipelineOptions &options) {
+  bool packs = !options.reference && options.evaluator;
+  if (packs) {
+    TW_RETURN_IF_ERROR(packConstants(module, *options.target, *options.log));
+  }
   TW_RETURN_IF_ERROR(selectTactics(module, *options.target, *options.tactics, options.reference,
                                    *options.log));
-  if (options.reference || !options.evaluator) {
+  if (!packs) {
     return Status::ok();
   }
   return run(module, Phase::Tile, [&](OpPassManager &passes) {
