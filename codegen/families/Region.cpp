@@ -116,6 +116,13 @@ Result<FusedRegion> analyseRegion(FusedOp op) {
       region.primitives.push_back(&inner);
     }
   }
+  // A lone reduction reads nothing of the region, so it can always come first.
+  auto reduces = llvm::make_filter_range(region.primitives, llvm::IsaPred<ReduceOp>);
+  if (!op->hasAttr("rows") && llvm::hasSingleElement(reduces)) {
+    llvm::stable_sort(region.primitives, [](Operation *a, Operation *b) {
+      return isa<ReduceOp>(a) && !isa<ReduceOp>(b);
+    });
+  }
   if (region.primitives.empty()) {
     return illegal(op, "it computes nothing");
   }
