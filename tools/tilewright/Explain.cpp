@@ -73,8 +73,9 @@ static std::string describe(const nlohmann::json &decision) {
   std::string text = decision.value("refused", false) ? "not done: " : "";
   text += decision.value("message", "");
   std::string numbers;
-  for (const auto &[name, value] :
-       decision.value("numbers", nlohmann::json::object()).items()) {
+  const nlohmann::json figures =
+      decision.value("numbers", nlohmann::json::object());
+  for (const auto &[name, value] : figures.items()) {
     numbers += (numbers.empty() ? "" : ", ") + name + " " + value.dump();
   }
   nlohmann::json nodes = decision.value("nodes", nlohmann::json::array());

@@ -53,6 +53,9 @@ std::string formatMilliseconds(double milliseconds) {
   if (milliseconds >= 1000) {
     return format("%.2f s", milliseconds / 1000);
   }
+  if (milliseconds < 0.1) {
+    return format("%.2f µs", milliseconds * 1000);
+  }
   return format(milliseconds < 10 ? "%.3f ms" : "%.1f ms", milliseconds);
 }
 
@@ -69,7 +72,9 @@ std::string formatType(const TensorView &tensor) {
 }
 
 std::string formatCount(int64_t count, const std::string &noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+  bool hissing = noun.size() > 2 && noun.compare(noun.size() - 2, 2, "ch") == 0;
+  const char *plural = hissing ? "es" : "s";
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : plural);
 }
 
 nlohmann::json parseJson(const std::string &text) {
