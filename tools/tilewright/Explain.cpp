@@ -76,7 +76,9 @@ static std::string describe(const nlohmann::json &decision) {
   const nlohmann::json figures =
       decision.value("numbers", nlohmann::json::object());
   for (const auto &[name, value] : figures.items()) {
-    numbers += (numbers.empty() ? "" : ", ") + name + " " + value.dump();
+    char number[32];
+    std::snprintf(number, sizeof number, "%.6g", value.get<double>());
+    numbers += (numbers.empty() ? "" : ", ") + name + " " + number;
   }
   nlohmann::json nodes = decision.value("nodes", nlohmann::json::array());
   std::string others;
