@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/Nest.h"
+#include "codegen/families/Access.h"
 #include "codegen/families/BodyEmitter.h"
 #include "codegen/families/MemoryAccess.h"
 #include "codegen/families/Reduction.h"
@@ -31,13 +32,38 @@ struct TaskSpace {
 
 } // namespace
 
-/// A contraction walks the tiles that share a panel of the vector axis one
-/// after the other; everything else walks memory in order.
-static TaskSpace taskSpaceOf(const TileDomain &domain,
-                             const NestParameters &parameters, bool isReduce) {
+/// The elements of the tensors that a reduction reads, apart by whether they
+/// change along `axis`; a size that only run time knows counts as 128.
+static std::pair<double, double> elementsRead(ReduceOp reduce,
+                                              const TileAxis &axis) {
+  double moving = 0, fixed = 0;
+  Block &body = reduce.getBody().front();
+  for (LoadOp load : body.getOps<LoadOp>()) {
+    double count = 1;
+    for (DimExpr dim : dimsOf(load.getSource().getType())) {
+      count *= dim.getConstant().value_or(128);
+    }
+    bool moves =
+        movementOf(load, body.getArgument(axis.last), 1) != Movement::None;
+    (moves ? moving : fixed) += count;
+  }
+  return {moving, fixed};
+}
+
+/// A contraction whose panels (what changes along the lanes) are the larger
+/// operand reads each of them once, and the other operand again for every
+/// panel. Everything else walks memory in order.
+static TaskSpace taskSpaceOf(const FusedRegion &region,
+                             const TileDomain &domain,
+                             const NestParameters &parameters) {
   TaskSpace space;
-  bool panelFirst =
-      isReduce && parameters.vectorAxis >= 0 && !parameters.unroll.empty();
+  bool panelFirst = false;
+  if (region.form == Form::Reduce && parameters.vectorAxis >= 0 &&
+      !parameters.unroll.empty()) {
+    auto [moving, fixed] = elementsRead(region.getReduce(),
+                                        domain.parallel[parameters.vectorAxis]);
+    panelFirst = moving > fixed;
+  }
   auto unrollOf = [&](unsigned axis) -> int64_t {
     for (const NestParameters::Unroll &unroll : parameters.unroll) {
       if (unroll.axis == axis) {
@@ -123,8 +149,7 @@ Launch nestLaunch(const FusedRegion &region, const NestParameters &parameters) {
   Launch launch;
   launch.sizes = sizesOf(region.op);
   TileDomain domain = tileDomainOf(region);
-  TaskSpace space =
-      taskSpaceOf(domain, parameters, region.form == Form::Reduce);
+  TaskSpace space = taskSpaceOf(region, domain, parameters);
   launch.tasks = DimExpr::constant(context, 1);
   int64_t steps = 1;
   for (const TaskSpace::Digit &digit : space.digits) {
@@ -154,7 +179,7 @@ public:
   NestEmitter(KernelFrame &frame, const NestParameters &parameters)
       : frame(frame), b(frame.getBuilder()), region(frame.getRegion()),
         parameters(parameters), domain(tileDomainOf(region)),
-        space(taskSpaceOf(domain, parameters, region.form == Form::Reduce)) {}
+        space(taskSpaceOf(region, domain, parameters)) {}
 
   Status run();
 
