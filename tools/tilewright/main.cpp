@@ -60,7 +60,7 @@ int main(int argc, char **argv) {
   try {
     int code = runProgram(argc, argv);
     std::cout.flush();
-    if (!std::cout || std::fflush(stdout) != 0) {
+    if (!std::cout || std::fflush(stdout) != 0 || std::ferror(stdout)) {
       return report(Status(ErrorCode::OutputUnwritable,
                            "cannot write to standard output"));
     }
