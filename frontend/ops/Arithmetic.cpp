@@ -112,10 +112,16 @@ static Status importPow(NodeImport &node) {
         }
         Type real = isFloatBase ? x[0].getType() : Type(b.getF64Type());
         Value raised = isFloatBase ? x[0] : b.cast(x[0], base, real);
+        Value y = b.cast(x[1], tw::computeType(exponent), real);
         Value power = constant ? frontend::power(b, raised, *constant)
-                               : frontend::power(b, raised,
-                                                 b.cast(x[1], tw::computeType(exponent), real));
-        return isFloatBase ? power : b.cast(power, real, base);
+                               : frontend::power(b, raised, y);
+        if (isFloatBase) {
+          return power;
+        }
+        // A whole exponent makes the exact result whole.
+        Value isWhole = b.equalOf(b.create<math::FloorOp>(y), y);
+        Value result = b.select(isWhole, b.create<math::RoundEvenOp>(power), power);
+        return b.cast(result, real, base);
       });
   if (!result) {
     return result.status();
