@@ -29,17 +29,20 @@ static bool isIdentifier(StringRef name) {
          !isReserved(name);
 }
 
-static void print(DimExpr expr, raw_ostream &os, bool parenthesize) {
+/// How tightly an operator binds; an operand that binds less gets parentheses.
+enum class Binding { Sum, Product, Atom };
+
+static void print(DimExpr expr, raw_ostream &os, Binding around) {
   SmallVector<DimExpr, 4> operands = expr.operands();
   auto call = [&](StringRef name) {
     os << name << "(";
-    llvm::interleaveComma(operands, os, [&](DimExpr e) { print(e, os, false); });
+    llvm::interleaveComma(operands, os, [&](DimExpr e) { print(e, os, Binding::Sum); });
     os << ")";
   };
-  auto infix = [&](StringRef sign, size_t from = 0) {
+  auto infix = [&](StringRef sign, Binding own, Binding inner) {
+    bool parenthesize = own < around;
     os << (parenthesize ? "(" : "");
-    llvm::interleave(
-        ArrayRef(operands).drop_front(from), os, [&](DimExpr e) { print(e, os, true); }, sign);
+    llvm::interleave(operands, os, [&](DimExpr e) { print(e, os, inner); }, sign);
     os << (parenthesize ? ")" : "");
   };
   switch (expr.kind()) {
@@ -56,16 +59,16 @@ static void print(DimExpr expr, raw_ostream &os, bool parenthesize) {
     }
     break;
   case Kind::Add:
-    infix(" + ");
+    infix(" + ", Binding::Sum, Binding::Product);
     break;
   case Kind::Mul:
-    infix(" * ");
+    infix(" * ", Binding::Product, Binding::Atom);
     break;
   case Kind::FloorDiv:
-    infix(" floordiv ");
+    infix(" floordiv ", Binding::Product, Binding::Atom);
     break;
   case Kind::Mod:
-    infix(" mod ");
+    infix(" mod ", Binding::Product, Binding::Atom);
     break;
   case Kind::Min:
     call("min");
@@ -82,7 +85,7 @@ static void print(DimExpr expr, raw_ostream &os, bool parenthesize) {
 std::string DimExpr::toString() const {
   std::string text;
   llvm::raw_string_ostream os(text);
-  print(*this, os, false);
+  print(*this, os, Binding::Sum);
   return text;
 }
 

@@ -2,7 +2,7 @@
 
 // Sizes are kept in a canonical form: a sum of products.
 
-// CHECK: #tw.dims<[N * M + N, 7]>
+// CHECK: #tw.dims<[M * N + N, 7]>
 func.func private @distribute(tensor<?x7xf32, #tw.dims<[N * (M + 1), 3 + 4]>>)
 // CHECK: #tw.dims<[H + (H + 1) floordiv 2 + 1]>
 func.func private @divide(tensor<?xf32, #tw.dims<[(2 * H + 4) floordiv 2 + (H + 1) floordiv 2 + -1]>>)

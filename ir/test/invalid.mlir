@@ -43,7 +43,7 @@ func.func @reshape(%x: tensor<4xf32>) {
 
 func.func @scan(%x: tensor<4xf32>) {
   // expected-error @+1 {{has axis 1, outside [0, 1)}}
-  %s = tw.scan add (%i) {axis = 1 : i64} {
+  %s = tw.scan add (%i) attributes {axis = 1 : i64} {
     %v = tw.load %x[%i] : tensor<4xf32> -> f32
     tw.yield %v : f32
   } : tensor<4xf32>

@@ -19,9 +19,9 @@ func.func @bias(%x: tensor<?x8xf32, #tw.dims<[N, 8]>>, %b: tensor<8xf32>)
 }
 
 // CHECK-LABEL: func.func @matmul
-// CHECK:         tw.reduce add (%i, %j) over (%r) in <[64]> {root = "matmul"} {
+// CHECK:         tw.reduce add (%i, %j) over (%r) in <[64]> attributes {root = "matmul"} {
 func.func @matmul(%a: tensor<4x64xf32>, %b: tensor<64x8xf32>) -> tensor<4x8xf32> {
-  %c = tw.reduce add (%m, %n) over (%k) in <[64]> {root = "matmul"} {
+  %c = tw.reduce add (%m, %n) over (%k) in <[64]> attributes {root = "matmul"} {
     %x = tw.load %a[%m, %k] : tensor<4x64xf32> -> f32
     %y = tw.load %b[%k, %n] : tensor<64x8xf32> -> f32
     %p = arith.mulf %x, %y : f32
@@ -47,13 +47,13 @@ func.func @pad(%x: tensor<5xui8>) -> tensor<7xui8> {
 }
 
 // CHECK-LABEL: func.func @others
-// CHECK:         tw.scan add (%i) {axis = 0 : i64, exclusive} {
+// CHECK:         tw.scan add (%i) attributes {axis = 0 : i64, exclusive} {
 // CHECK:         tw.scatter assign %{{.*}} at (%i) in <[2]> {
 // CHECK:         tw.conv %{{.*}}, %{{.*}} strides [1] pads <[1, 1]> dilations [1] group 1
 // CHECK:         tw.constant tensor<2xi64> = dense<[3, 4]>
 // CHECK:         tw.constant tensor<64xf32> = #tw.blob<"0123">
 func.func @others(%x: tensor<4xf32>, %img: tensor<1x2x8xf32>, %w: tensor<3x2x3xf32>) {
-  %s = tw.scan add (%i) {axis = 0 : i64, exclusive} {
+  %s = tw.scan add (%i) attributes {axis = 0 : i64, exclusive} {
     %v = tw.load %x[%i] : tensor<4xf32> -> f32
     tw.yield %v : f32
   } : tensor<4xf32>

@@ -3,7 +3,7 @@
 // A chain: the middle value lies in the arena, the result is an owned block,
 // the reshape is the same memory.
 
-// CHECK-LABEL: 0 main(%0: f32[N, 4] parameter) -> (%[[OUT:[0-9]+]]: f32[N, 4] owned)
+// CHECK: 0 main(%0: f32[N, 4] parameter) -> (%[[OUT:[0-9]+]]: f32[N, 4] owned)
 // CHECK-NEXT:    buffer 0: 16 * N bytes, commands 0 to 1
 // CHECK-NEXT:    0: launch first (%0: f32[N, 4] parameter, %[[A:[0-9]+]]: f32[N, 4] arena 0)
 // CHECK-NEXT:    1: launch second (%{{[0-9]+}}: f32[4 * N] alias of %[[A]], %{{[0-9]+}}: f32[4 * N] owned)
