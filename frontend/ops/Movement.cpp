@@ -257,14 +257,24 @@ static Result<DimExpr> dividedSize(NodeImport &node, DimExpr size, int64_t divis
   return size.floorDiv(divisor);
 }
 
+/// Whether the depth varies fastest in the channels of the deep tensor ("DCR"
+/// puts the block's rows and columns first).
+static Result<bool> depthIsInner(NodeImport &node) {
+  std::string mode = node.stringAttribute("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") {
+    return node.error(ErrorCode::AttributeInvalid, "the mode '" + mode + "' is neither DCR nor CRD");
+  }
+  return mode == "DCR";
+}
+
 static Status importDepthToSpace(NodeImport &node) {
   Result<int64_t> block = blockSize(node);
   if (!block) {
     return block.status();
   }
-  std::string mode = node.stringAttribute("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") {
-    return node.error(ErrorCode::AttributeInvalid, "the mode '" + mode + "' is neither DCR nor CRD");
+  Result<bool> isInner = depthIsInner(node);
+  if (!isInner) {
+    return isInner.status();
   }
   Dims dims = node.dims(0);
   Result<DimExpr> depth = dividedSize(node, dims[1], *block * *block);
@@ -276,7 +286,7 @@ static Status importDepthToSpace(NodeImport &node) {
     Value by = body.index(*block);
     Value row = body.mod(at[2], by), column = body.mod(at[3], by);
     Value inBlock = body.add(body.mul(row, by), column);
-    Value channel = mode == "DCR"
+    Value channel = *isInner
                         ? body.add(body.mul(inBlock, body.size(*depth)), at[1])
                         : body.add(body.mul(at[1], body.index(*block * *block)), inBlock);
     return {at[0], channel, body.floorDiv(at[2], by), body.floorDiv(at[3], by)};
@@ -288,6 +298,10 @@ static Status importSpaceToDepth(NodeImport &node) {
   Result<int64_t> block = blockSize(node);
   if (!block) {
     return block.status();
+  }
+  Result<bool> isInner = depthIsInner(node);
+  if (!isInner) {
+    return isInner.status();
   }
   Dims dims = node.dims(0);
   Result<DimExpr> height = dividedSize(node, dims[2], *block);
@@ -301,8 +315,10 @@ static Status importSpaceToDepth(NodeImport &node) {
   Dims result = {dims[0], dims[1] * (*block * *block), *height, *width};
   setMoved(node, 0, result, [&](BodyBuilder &body, ValueRange at) -> SmallVector<Value> {
     Value by = body.index(*block), depth = body.size(dims[1]);
-    Value inBlock = body.floorDiv(at[1], depth);
-    return {at[0], body.mod(at[1], depth),
+    Value area = body.index(*block * *block);
+    Value inBlock = *isInner ? body.floorDiv(at[1], depth) : body.mod(at[1], area);
+    Value channel = *isInner ? body.mod(at[1], depth) : body.floorDiv(at[1], area);
+    return {at[0], channel,
             body.add(body.mul(at[2], by), body.floorDiv(inBlock, by)),
             body.add(body.mul(at[3], by), body.mod(inBlock, by))};
   });

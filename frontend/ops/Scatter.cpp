@@ -94,10 +94,51 @@ static Status importScatterND(NodeImport &node) {
   return Status::ok();
 }
 
+/// Writes a run of slices into a cache, at a position of its own for each batch.
+static Status importTensorScatter(NodeImport &node) {
+  TW_RETURN_IF_ERROR(requireRankAtLeast(node, 0, 2));
+  TW_RETURN_IF_ERROR(requireRank(node, 1, node.rank(0)));
+  TW_RETURN_IF_ERROR(requireSameElement(node, 2));
+  Dims dims = node.dims(0), extents = node.dims(1);
+  Result<int64_t> axis = node.normalizeAxis(node.intAttribute("axis", -2), dims.size());
+  if (!axis) {
+    return axis.status();
+  }
+  std::string mode = node.stringAttribute("mode", "linear");
+  if (*axis == 0 || (mode != "linear" && mode != "circular")) {
+    return node.error(ErrorCode::AttributeInvalid,
+                      "'axis' must not be the batch, and 'mode' must be linear or circular");
+  }
+  TW_RETURN_IF_ERROR(checkInside(node, extents, dims, -1));
+  if (node.hasInput(2)) {
+    TW_RETURN_IF_ERROR(requireInteger(node, 2));
+    TW_RETURN_IF_ERROR(requireDims(node, 2, "write_indices", dims[0]));
+  }
+  auto write = [&](BodyBuilder &body, ValueRange at) {
+    SmallVector<Value> results(at);
+    Value begin = body.index(0);
+    if (node.hasInput(2)) {
+      begin = body.createOrFold<arith::IndexCastOp>(body.getIndexType(),
+                                                    body.load(node.input(2), at[0]));
+    }
+    Value position = body.add(begin, at[*axis]), size = body.size(dims[*axis]);
+    if (mode == "circular") {
+      position = body.mod(position, body.max(size, body.index(1)));
+    }
+    results[*axis] = body.createOrFold<tw::ClampIndexOp>(position, size);
+    results.push_back(body.load(node.input(1), at));
+    return results;
+  };
+  node.setOutput(0, tw::buildScatter(node.builder(), node.loc(), FoldKind::Assign, node.input(0),
+                                     extents, write));
+  return Status::ok();
+}
+
 static constexpr OperatorEntry entries[] = {
     {"", "Scatter", 9, importScatterElements},
     {"", "ScatterElements", 11, importScatterElements},
     {"", "ScatterND", 11, importScatterND},
+    {"", "TensorScatter", 24, importTensorScatter},
 };
 
 OperatorFamily scatterOperators() { return entries; }

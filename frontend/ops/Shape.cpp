@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "frontend/ops/Common.h"
 #include "frontend/ops/Families.h"
 #include "frontend/ops/Sizes.h"
 
@@ -105,8 +106,66 @@ static Status importFlatten(NodeImport &node) {
   return Status::ok();
 }
 
+/// Squeeze or Unsqueeze by axes that only the run knows: a map computes the
+/// sizes of the result, of rank `rank`.
+static Status reshapeByAxesAtRunTime(NodeImport &node, int64_t rank, bool isSqueeze) {
+  Dims dims = node.dims(0);
+  Value axes = node.input(1);
+  Type element = node.element(1), i64 = node.builder().getI64Type();
+  int64_t count = *node.dims(1)[0].getConstant();
+  auto longer = std::max<int64_t>(rank, dims.size());
+  auto write = [&](BodyBuilder &body, ValueRange at) -> Value {
+    Value zero = body.integer(i64, 0), one = body.integer(i64, 1);
+    Value own = toScalar(body, at[0], i64), size = isSqueeze ? zero : one, next = zero;
+    for (int64_t axis = 0; axis < longer; ++axis) {
+      Value isListed = body.boolean(false);
+      for (int64_t i = 0; i < count; ++i) {
+        Value listed = body.cast(body.load(axes, body.index(i)), element, i64);
+        Value fromEnd = body.addOf(listed, body.integer(i64, longer));
+        listed = body.select(body.lessOf(listed, zero, i64), fromEnd, listed);
+        isListed = body.create<arith::OrIOp>(
+            isListed, body.equalOf(listed, body.integer(i64, axis)));
+      }
+      // `next` counts the axes that both shapes have.
+      Value shorterAxis = next, longerAxis = body.integer(i64, axis);
+      Value isOwn = body.equalOf(own, isSqueeze ? shorterAxis : longerAxis);
+      Value source = zero;
+      for (auto [i, dim] : llvm::enumerate(dims)) {
+        Value isSource = body.equalOf(isSqueeze ? longerAxis : shorterAxis, body.integer(i64, i));
+        source = body.select(isSource, toScalar(body, body.size(dim), i64), source);
+      }
+      Value takesSource = body.select(isListed, body.boolean(false), isOwn);
+      size = body.select(takesSource, source, size);
+      next = body.addOf(next, body.select(isListed, zero, one));
+    }
+    return size;
+  };
+  Value sizes = tw::buildMap(node.builder(), node.loc(), node.constant(rank), i64, write);
+  Result<Dims> result = node.readSizes(sizes);
+  if (!result) {
+    return result.status();
+  }
+  node.requireZero(tw::productOf(node.context(), *result) -
+                   tw::productOf(node.context(), dims));
+  setReshaped(node, *result);
+  return Status::ok();
+}
+
+/// Whether input 1 holds axes that are data; their number is known.
+static bool hasAxesAtRunTime(NodeImport &node) {
+  return node.version() >= 13 && node.hasInput(1) && !node.constantElements(1) &&
+         node.rank(1) == 1 && node.dims(1)[0].getConstant() && isInteger(node.element(1));
+}
+
 static Status importSqueeze(NodeImport &node) {
   Dims dims = node.dims(0);
+  if (hasAxesAtRunTime(node)) {
+    int64_t rank = static_cast<int64_t>(dims.size()) - *node.dims(1)[0].getConstant();
+    if (rank < 0) {
+      return node.error(ErrorCode::ShapeMismatch, "more axes are squeezed than there are");
+    }
+    return reshapeByAxesAtRunTime(node, rank, /*isSqueeze=*/true);
+  }
   Result<std::optional<SmallVector<int64_t>>> axes =
       axesOf(node, /*input=*/node.version() < 13 ? 0 : 1, dims.size());
   if (!axes) {
@@ -138,6 +197,10 @@ static Status importSqueeze(NodeImport &node) {
 
 static Status importUnsqueeze(NodeImport &node) {
   Dims dims = node.dims(0);
+  if (hasAxesAtRunTime(node)) {
+    return reshapeByAxesAtRunTime(node, dims.size() + *node.dims(1)[0].getConstant(),
+                                  /*isSqueeze=*/false);
+  }
   size_t input = node.version() < 13 ? 0 : 1;
   std::optional<SmallVector<int64_t>> listed =
       input == 0 ? std::optional(node.intsAttribute("axes")) : node.constantElements(input);
