@@ -262,11 +262,16 @@ DimExpr DimExpr::floorDiv(DimExpr divisor) const {
     if (std::optional<int64_t> insideValue = inside.getConstant()) {
       return outside + floorDivide(*insideValue, *by);
     }
-    if (inside.kind() == Kind::FloorDiv) {
-      std::optional<int64_t> inner = inside.operands()[1].getConstant();
+    // (x / a + c) / b = (x + a c) / (a b), for whole c and positive a and b.
+    int64_t added = 0;
+    if (auto constant = rest.find({}); constant != rest.end()) {
+      added = constant->second;
+    }
+    DimExpr quotient = inside - added;
+    if (quotient.kind() == Kind::FloorDiv) {
+      std::optional<int64_t> inner = quotient.operands()[1].getConstant();
       if (inner && *inner > 0) {
-        return outside + make(context, Kind::FloorDiv,
-                              {inside.operands()[0], divisor * *inner});
+        return outside + (quotient.operands()[0] + *inner * added).floorDiv(divisor * *inner);
       }
     }
     return outside + make(context, Kind::FloorDiv, {inside, divisor});

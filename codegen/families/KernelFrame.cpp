@@ -151,8 +151,8 @@ Lanes KernelFrame::compute(DimExpr expr) {
   }
   case DimExpr::Kind::Const:
   case DimExpr::Kind::Symbol:
-    // sizesOf lists every size that stands alone; a symbol of a larger one is
-    // only reached through a product of listed sizes, never here.
+    // sizesOf lists every size that stands alone, with the factors of sums and
+    // products: whatever the kernel multiplies ends at one of those.
     break;
   }
   return Lanes::index(0);

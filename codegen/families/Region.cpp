@@ -163,13 +163,26 @@ Result<FusedRegion> analyseRegion(FusedOp op) {
   return region;
 }
 
+/// Adds a size, and the factors of its terms: the product of two sizes, which a
+/// kernel needs for a merged axis, distributes over sums, so it may consist of
+/// factors that no axis has alone.
+static void addSize(DimExpr size, llvm::SetVector<DimExpr> &sizes) {
+  if (size.getConstant()) {
+    return;
+  }
+  sizes.insert(size);
+  if (size.kind() == DimExpr::Kind::Add || size.kind() == DimExpr::Kind::Mul) {
+    for (DimExpr operand : size.operands()) {
+      addSize(operand, sizes);
+    }
+  }
+}
+
 SmallVector<DimExpr> sizesOf(FusedOp op) {
   llvm::SetVector<DimExpr> sizes;
   auto add = [&](ArrayRef<DimExpr> dims) {
     for (DimExpr dim : dims) {
-      if (!dim.getConstant()) {
-        sizes.insert(dim);
-      }
+      addSize(dim, sizes);
     }
   };
   for (Value argument : op.getBody().getArguments()) {

@@ -13,3 +13,6 @@ func.func private @extremes(
     tensor<?x?x?xf32, #tw.dims<[max(N + 1, N), max(N, M), select(N, M, 2)]>>)
 // CHECK: #tw.dims<["DynamicDimension.0", "max"]>
 func.func private @quoted(tensor<?x?xf32, #tw.dims<["DynamicDimension.0", "max"]>>)
+// CHECK: #tw.dims<[(H + 15) floordiv 16]>
+func.func private @halved(
+    tensor<?xf32, #tw.dims<[((((H + 1) floordiv 2 + 1) floordiv 2 + 1) floordiv 2 + 1) floordiv 2]>>)

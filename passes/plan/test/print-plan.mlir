@@ -1,13 +1,15 @@
 // RUN: tilewright-opt %s --split-input-file --tw-print-plan -o /dev/null 2>&1 | FileCheck %s
 
-// A chain: the middle value lies in the arena, the result is an owned block,
-// the reshape is the same memory.
+// A chain: values in between lie in the arena, the reshape is the same memory,
+// the result is an owned block of its own.
 
-// CHECK: 0 main(%0: f32[N, 4] parameter) -> (%[[OUT:[0-9]+]]: f32[N, 4] owned)
+// CHECK-LABEL: 0 main(%0: f32[N, 4] parameter)
+// CHECK-SAME:    -> (%[[OUT:[0-9]+]]: f32[N, 4] owned)
 // CHECK-NEXT:    buffer 0: 16 * N bytes, commands 0 to 1
+// CHECK-NEXT:    buffer 1: 16 * N bytes, commands 1 to 2
 // CHECK-NEXT:    0: launch first (%0: f32[N, 4] parameter, %[[A:[0-9]+]]: f32[N, 4] arena 0)
-// CHECK-NEXT:    1: launch second (%{{[0-9]+}}: f32[4 * N] alias of %[[A]], %{{[0-9]+}}: f32[4 * N] owned)
-// CHECK-NEXT:    2: copy (%{{[0-9]+}}: f32[N, 4] alias of %{{[0-9]+}}, %[[OUT]]: f32[N, 4] owned) {{.*}}release
+// CHECK-NEXT:    1: launch second (%{{[0-9]+}}: f32[4 * N] alias of %[[A]], %[[B:[0-9]+]]: f32[4 * N] arena 1)
+// CHECK-NEXT:    2: copy (%{{[0-9]+}}: f32[N, 4] alias of %[[B]], %[[OUT]]: f32[N, 4] owned)
 func.func @main(%x: tensor<?x4xf32, #tw.dims<[N, 4]>> {tw.name = "x"})
     -> (tensor<?x4xf32, #tw.dims<[N, 4]>> {tw.name = "y"}) {
   %0 = tw.fused @first(%a = %x : tensor<?x4xf32, #tw.dims<[N, 4]>>) {
@@ -34,13 +36,13 @@ func.func @main(%x: tensor<?x4xf32, #tw.dims<[N, 4]>> {tw.name = "x"})
 // A size that depends on data: the value is owned and released after its last
 // use; both branches of the if are functions that return owned blocks.
 
-// CHECK-LABEL: 0 main(
+// CHECK-LABEL: 0 main(%0: f32[8] parameter, %1: bool[] parameter)
 // CHECK:         0: builtin nonzero (%{{[0-9]+}}: f32[8] parameter) -> (%[[IDX:[0-9]+]]: i64[1, u0] owned)
 // CHECK-NEXT:    1: launch sum (%[[IDX]]: i64[1, u0] owned, %[[SUM:[0-9]+]]: i64[] arena 0) sizes [] tasks 1 release %[[IDX]]
 // CHECK-NEXT:    2: if %{{[0-9]+}} function 1 else function 2
-// CHECK-LABEL: 1 then() -> (%{{[0-9]+}}: i64[] owned)
+// CHECK:       1 then() -> (%{{[0-9]+}}: i64[] owned)
 // CHECK-NEXT:    0: copy (%[[SUM]]: i64[] arena 0,
-// CHECK-LABEL: 2 else() -> (%{{[0-9]+}}: i64[] owned)
+// CHECK:       2 else() -> (%{{[0-9]+}}: i64[] owned)
 func.func @main(%x: tensor<8xf32>, %c: tensor<i1>) -> tensor<i64> {
   %idx = tw.call "nonzero"(%x) {operands_present = array<i1: true>, defines = ["u0"]}
       : (tensor<8xf32>) -> tensor<1x?xi64, #tw.dims<[1, u0]>>
