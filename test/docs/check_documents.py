@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""check_documents.py ROOT: links between documents lead somewhere, and every error number has its page.
+"""check_documents.py ROOT: links between documents lead somewhere, and lists of what the code holds are complete.
 
-A page docs/errors/TWnnnn.md begins with the number and the title that Errors.def gives it.
+Every error number has its page docs/errors/TWnnnn.md, which begins with the number and the title that Errors.def gives it,
+and a row in docs/errors/README.md. Every builtin has a row in runtime/builtins/README.md.
 """
 
 import os
@@ -10,6 +11,7 @@ import sys
 
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 ERROR = re.compile(r'^TW_ERROR\((\w+), (\d+), (\w+), "([^"]+)"\)', re.MULTILINE)
+BUILTIN = re.compile(r'\{"(\w+)",\s*builtins::')
 
 
 def documents(root):
@@ -46,10 +48,27 @@ def missing_pages(root):
             yield f"docs/errors/{name} begins with '{first}' instead of '{heading}'"
     for name in sorted(present - set(pages) - {"README.md"}):
         yield f"docs/errors/{name} is the page of no error"
+    with open(os.path.join(folder, "README.md"), encoding="utf-8") as file:
+        index = file.read()
+    for _, number, _, title in errors:
+        if f"| [TW{number}](TW{number}.md) | {title} |" not in index:
+            yield f"docs/errors/README.md has no row for TW{number}, {title}"
+
+
+def missing_builtins(root):
+    folder = os.path.join(root, "runtime/builtins")
+    with open(os.path.join(folder, "Builtins.cpp"), encoding="utf-8") as file:
+        names = BUILTIN.findall(file.read())
+    with open(os.path.join(folder, "README.md"), encoding="utf-8") as file:
+        rows = set(re.findall(r"^\| `(\w+)` \|", file.read(), re.MULTILINE))
+    if not names:
+        yield "Builtins.cpp holds no row that this script can read"
+    for name in sorted(set(names) ^ rows):
+        yield f"runtime/builtins/README.md: `{name}` is {'missing' if name in names else 'no builtin'}"
 
 
 def main(root):
-    problems = [*broken_links(root), *missing_pages(root)]
+    problems = [*broken_links(root), *missing_pages(root), *missing_builtins(root)]
     print("\n".join(problems) or "documents: nothing is missing")
     return 1 if problems else 0
 

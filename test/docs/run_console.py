@@ -4,7 +4,8 @@
 Commands are the lines after `$ ` in blocks that begin with ```console; a line that ends in a backslash goes on. The lines
 after a command are its output: `…` stands for any text within a line, a line of only `…` for any number of lines. Commands
 of a document run in order, in a folder where the project's files are found by their names and new files vanish
-afterwards. They may use the tools of the build, FileCheck, and $TILEWRIGHT_MODELS. A command must succeed, unless its
+afterwards. They may use the tools of the build, LLVM's, the Python that runs this
+script, and $TILEWRIGHT_MODELS. A command must succeed, unless its
 last line of output is `exit code N`. Documents whose models are not there are skipped (77).
 
 --update writes what the commands print now into the document, where a line without `…` is different.
@@ -61,7 +62,8 @@ def pattern(output):
 
 
 def run(command, folder, build):
-    environment = dict(os.environ, PATH=os.pathsep.join([os.path.join(build, "bin"), LLVM, os.environ["PATH"]]))
+    path = [os.path.join(build, "bin"), LLVM, os.path.dirname(sys.executable), os.environ["PATH"]]
+    environment = dict(os.environ, PATH=os.pathsep.join(path))
     environment.setdefault("TILEWRIGHT_MODELS", os.path.expanduser("~/.cache/tilewright/models"))
     environment["XDG_CACHE_HOME"] = os.path.join(folder, ".cache")
     process = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, text=True,
