@@ -117,7 +117,8 @@ Result<FusedRegion> analyseRegion(FusedOp op) {
     }
   }
   // A lone reduction reads nothing of the region, so it can always come first.
-  auto reduces = llvm::make_filter_range(region.primitives, llvm::IsaPred<ReduceOp>);
+  auto reduces =
+      llvm::make_filter_range(region.primitives, llvm::IsaPred<ReduceOp>);
   if (!op->hasAttr("rows") && llvm::hasSingleElement(reduces)) {
     llvm::stable_sort(region.primitives, [](Operation *a, Operation *b) {
       return isa<ReduceOp>(a) && !isa<ReduceOp>(b);
