@@ -208,6 +208,4 @@ void KernelFrame::reportBadIndex(Value condition) {
   b.create<memref::StoreOp>(code, kernel.getStatus(), b.constantIndex(0));
 }
 
-twk::KernelOp KernelFrame::finish() { return kernel; }
-
 } // namespace tilewright::families

@@ -68,9 +68,6 @@ public:
   /// Sets the status word: an index was out of range.
   void reportBadIndex(mlir::Value condition);
 
-  /// Ends the kernel.
-  twk::KernelOp finish();
-
 private:
   Lanes compute(tw::DimExpr expr);
   void makeConstant(tw::ConstantOp constant);

@@ -8,6 +8,7 @@
 #include "codegen/families/Access.h"
 #include "codegen/families/NestSchedule.h"
 #include "ir/BodyBuilder.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -31,6 +32,9 @@ bool isPackable(const FusedRegion &region, LoadOp load,
   SmallVector<DimExpr> dims = dimsOf(argument.getType());
   llvm::DenseSet<unsigned> used;
   for (auto [index, dim] : llvm::zip(load.getIndices(), dims)) {
+    if (dim.isConstant(1) && isConstantIntValue(index, 0)) {
+      continue; // an axis of one element
+    }
     auto own = dyn_cast<BlockArgument>(index);
     if (!own || own.getOwner() != coordinate.getOwner() ||
         !used.insert(own.getArgNumber()).second ||
@@ -97,7 +101,7 @@ static Value buildPack(OpBuilder &builder, Location loc, Value constant,
   return buildMap(
       builder, loc, packed, element,
       [&](BodyBuilder &body, ValueRange at) -> Value {
-        SmallVector<Value> from(dims.size());
+        SmallVector<Value> from(dims.size(), body.index(0));
         from[laneAxis] = body.add(body.mul(at.front(), width), at.back());
         for (auto [i, axis] : llvm::enumerate(order)) {
           from[axis] = at[1 + i];
@@ -120,11 +124,14 @@ static void pack(FusedRegion &region, const PackSite &site) {
   // Reduction axes in the order of the loops.
   SmallVector<std::pair<unsigned, unsigned>> byLoop;
   for (auto [axis, index] : llvm::enumerate(load.getIndices())) {
-    unsigned number = cast<BlockArgument>(index).getArgNumber();
-    if (index == site.coordinate) {
+    auto own = dyn_cast<BlockArgument>(index);
+    if (!own) {
+      continue; // an axis of one element
+    }
+    if (own == site.coordinate) {
       laneAxis = axis;
     } else {
-      byLoop.push_back({number - rank, static_cast<unsigned>(axis)});
+      byLoop.push_back({own.getArgNumber() - rank, static_cast<unsigned>(axis)});
     }
   }
   llvm::sort(byLoop);

@@ -79,6 +79,47 @@ TEST_P(Rows, SoftmaxLike) {
   }
 }
 
+// A row of 2 N + 1 elements: its bytes are an expression of N alone.
+TEST_P(Rows, RowBuffersWhoseSizeIsASum) {
+  auto region = compile(R"(
+    func.func @f(%x: tensor<3x?xf32, #tw.dims<[3, 2 * N + 1]>>) {
+      %r = tw.fused @r(%a = %x : tensor<3x?xf32, #tw.dims<[3, 2 * N + 1]>>) attributes {rows = 1 : i64} {
+        %e = tw.map(%i, %k) {
+          %v = tw.load %a[%i, %k] : tensor<3x?xf32, #tw.dims<[3, 2 * N + 1]>> -> f32
+          %d = arith.addf %v, %v : f32
+          tw.yield %d : f32
+        } : tensor<3x?xf32, #tw.dims<[3, 2 * N + 1]>>
+        %h = tw.map(%i, %k) {
+          %v = tw.load %a[%i, %k] : tensor<3x?xf32, #tw.dims<[3, 2 * N + 1]>> -> f32
+          %d = arith.mulf %v, %v : f32
+          tw.yield %d : f32
+        } : tensor<3x?xf32, #tw.dims<[3, 2 * N + 1]>>
+        %s = tw.reduce add (%i) over (%k) in <[2 * N + 1]> {
+          %v = tw.load %e[%i, %k] : tensor<3x?xf32, #tw.dims<[3, 2 * N + 1]>> -> f32
+          %w = tw.load %h[%i, %k] : tensor<3x?xf32, #tw.dims<[3, 2 * N + 1]>> -> f32
+          %d = arith.addf %v, %w : f32
+          tw.yield %d : f32
+        } : tensor<3xf32>
+        tw.yield %s : tensor<3xf32>
+      } : tensor<3xf32>
+      return
+    })");
+  if (!region) {
+    return;
+  }
+  const int n = 41;
+  std::vector<float> x = randomFloats(3 * n, 5), y(3), e(3);
+  for (int i = 0; i < 3; ++i) {
+    double sum = 0;
+    for (int k = 0; k < n; ++k) {
+      sum += 2 * x[i * n + k] + x[i * n + k] * x[i * n + k];
+    }
+    e[i] = sum;
+  }
+  EXPECT_EQ(region->run({x.data(), y.data()}, {{"N", 20}}), 0);
+  expectClose(y, e);
+}
+
 TEST_P(Rows, NormOverTwoAxes) {
   auto region = compile(R"(
     func.func @f(%x: tensor<4x3x37xf32>, %g: tensor<3x37xf32>) {
