@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """run_console.py DOCUMENT BUILD [--update]: runs the commands that a document shows and compares what they print.
 
-Commands are the lines after `$ ` in blocks that begin with ```console; a line that ends in a backslash goes on. The lines
-after a command are its output: `…` stands for any text within a line, a line of only `…` for any number of lines. Commands
-of a document run in order, in a folder where the project's files are found by their names and new files vanish
-afterwards. They may use the tools of the build, LLVM's, the Python that runs this
-script, and $TILEWRIGHT_MODELS. A command must succeed, unless its
-last line of output is `exit code N`. Documents whose models are not there are skipped (77).
+Commands are the lines after `$ ` in blocks that begin with ```console; a line that ends in a backslash goes on, and a
+here-document `<<'EOF'` lasts to its end. The lines after a command are its output: `…` stands for any text within a line, a
+line of only `…` for any number of lines. Empty lines at the end do not count. Commands of a document run in order, in a folder
+where the project's files are found by their names and new files vanish afterwards. They may use the tools of the build, LLVM's,
+the Python that runs this script, and $TILEWRIGHT_MODELS. A command must succeed, unless its last line of output is
+`exit code N`. Documents whose models are not there are skipped (77).
 
---update writes what the commands print now into the document, where a line without `…` is different.
+--update writes what the commands print now into the document; lines with `…` that still match stay.
 """
 
 import argparse
@@ -29,6 +29,11 @@ class Example:
     def __init__(self, command, line):
         self.command, self.line, self.output = command, line, []
 
+    def goes_on(self):
+        """Whether the next line belongs to the command."""
+        ends = self.command.split("\n")
+        return not self.output and (ends[-1].endswith("\\") or "<<'EOF'" in ends[0] and ends[-1] != "EOF")
+
 
 def examples(lines):
     """The examples of a document. Empty lines that set a command off from the one before belong to no output."""
@@ -39,7 +44,7 @@ def examples(lines):
         elif inside and line.startswith("$ "):
             current = Example(line[2:], number + 1)
             found.append(current)
-        elif inside and current and current.command.endswith("\\") and not current.output:
+        elif inside and current and current.goes_on():
             current.command += "\n" + line
             current.line = number + 1
         elif inside and current:
@@ -61,6 +66,12 @@ def pattern(output):
     return re.compile("".join(parts))
 
 
+def updated(example, printed):
+    """The printed lines, each as the document has it where that matches."""
+    loose = [line for line in example.output if "…" in line and line.strip() != "…"]
+    return [next((old for old in loose if pattern([old]).fullmatch(line + "\n")), line) for line in printed.splitlines()]
+
+
 def run(command, folder, build):
     path = [os.path.join(build, "bin"), LLVM, os.path.dirname(sys.executable), os.environ["PATH"]]
     environment = dict(os.environ, PATH=os.pathsep.join(path))
@@ -68,7 +79,7 @@ def run(command, folder, build):
     environment["XDG_CACHE_HOME"] = os.path.join(folder, ".cache")
     process = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    printed = process.stdout if process.stdout.endswith("\n") or not process.stdout else process.stdout + "\n"
+    printed = process.stdout.rstrip("\n") + "\n" if process.stdout.strip() else ""
     if process.returncode:
         printed += f"exit code {process.returncode}\n"
     return printed
@@ -101,7 +112,7 @@ def main():
                       + f"\nprinted:\n{printed}")
     if arguments.update:
         for example, printed in reversed(wrong):
-            lines[example.line:example.line + len(example.output)] = printed.splitlines()
+            lines[example.line:example.line + len(example.output)] = updated(example, printed)
         with open(arguments.document, "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
     print(f"{count} commands, {len(wrong)} print something else")
