@@ -68,14 +68,17 @@ DimExpr IntegerRules::divide(DimExpr a, DimExpr b) const {
   std::optional<int64_t> x = a.getConstant(), y = b.getConstant();
   if (x && y) {
     bool isSpecial = *y == 0 || *y == -1;
-    return *y == 0 ? node.constant(0) : isSpecial ? node.constant(0) - a : node.constant(*x / *y);
+    return *y == 0     ? node.constant(0)
+           : isSpecial ? node.constant(0) - a
+                       : node.constant(*x / *y);
   }
   // Rounding toward zero is rounding down for what is not negative.
   return a.isNonNegative() && b.isNonNegative() ? a.floorDiv(b) : DimExpr();
 }
 
 DimExpr IntegerRules::modulo(DimExpr a, DimExpr b) const {
-  if (node.intAttribute("fmod", 0) != 0 && !(a.isNonNegative() && b.isNonNegative())) {
+  if (node.intAttribute("fmod", 0) != 0 &&
+      !(a.isNonNegative() && b.isNonNegative())) {
     return {};
   }
   return a.mod(b);
@@ -87,7 +90,8 @@ DimExpr IntegerRules::compare(StringRef op, DimExpr a, DimExpr b) const {
       return truth(true);
     }
     bool differ = isLess(a, b) == true || isLess(b, a) == true;
-    return differ ? truth(false) : DimExpr::select(a - b, truth(false), truth(true));
+    return differ ? truth(false)
+                  : DimExpr::select(a - b, truth(false), truth(true));
   }
   bool swapped = op == "Greater" || op == "LessOrEqual";
   std::optional<bool> less = swapped ? isLess(b, a) : isLess(a, b);
@@ -98,17 +102,20 @@ DimExpr IntegerRules::compare(StringRef op, DimExpr a, DimExpr b) const {
   return truth(*less != negated);
 }
 
-static constexpr StringRef comparisons[] = {"Equal", "Less", "Greater", "LessOrEqual",
-                                            "GreaterOrEqual"};
+static constexpr StringRef comparisons[] = {"Equal", "Less", "Greater",
+                                            "LessOrEqual", "GreaterOrEqual"};
 static constexpr StringRef arithmetic[] = {"Add", "Sub", "Mul", "Div", "Mod",
                                            "Min", "Max", "And", "Or"};
 static constexpr StringRef unaries[] = {"Neg", "Abs", "Not"};
 
 bool IntegerRules::hasBinary(StringRef op) {
-  return llvm::is_contained(comparisons, op) || llvm::is_contained(arithmetic, op);
+  return llvm::is_contained(comparisons, op) ||
+         llvm::is_contained(arithmetic, op);
 }
 
-bool IntegerRules::hasUnary(StringRef op) { return llvm::is_contained(unaries, op); }
+bool IntegerRules::hasUnary(StringRef op) {
+  return llvm::is_contained(unaries, op);
+}
 
 DimExpr IntegerRules::binary(StringRef op, DimExpr a, DimExpr b) const {
   if (op == "And" || op == "Or") {
@@ -151,7 +158,9 @@ DimExpr IntegerRules::unary(StringRef op, DimExpr a) const {
   if (op == "Neg") {
     return wrap(negated);
   }
-  return a.isNonNegative() ? a : negated.isNonNegative() ? wrap(negated) : DimExpr();
+  return a.isNonNegative()         ? a
+         : negated.isNonNegative() ? wrap(negated)
+                                   : DimExpr();
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,7 +169,8 @@ DimExpr IntegerRules::unary(StringRef op, DimExpr a) const {
 
 /// The elements of a broadcastable vector or scalar input; all null where
 /// nothing is known of it.
-static std::optional<Operand<DimExpr>> operand(NodeImport &node, size_t i, int64_t length) {
+static std::optional<Operand<DimExpr>> operand(NodeImport &node, size_t i,
+                                               int64_t length) {
   if (!node.hasInput(i) || node.rank(i) > 1) {
     return std::nullopt;
   }
@@ -182,7 +192,8 @@ static std::optional<Dims> computeWhere(NodeImport &node, int64_t length) {
     DimExpr chosen = condition->at(i);
     if (!chosen || !chosen.getConstant()) {
       // Either way the same, or not known.
-      result.push_back(ifTrue->at(i) == ifFalse->at(i) ? ifTrue->at(i) : DimExpr());
+      result.push_back(ifTrue->at(i) == ifFalse->at(i) ? ifTrue->at(i)
+                                                       : DimExpr());
     } else {
       result.push_back(chosen.isConstant(0) ? ifFalse->at(i) : ifTrue->at(i));
     }
@@ -190,7 +201,8 @@ static std::optional<Dims> computeWhere(NodeImport &node, int64_t length) {
   return result;
 }
 
-static std::optional<Dims> computeCast(NodeImport &node, int64_t length, IntegerType type) {
+static std::optional<Dims> computeCast(NodeImport &node, int64_t length,
+                                       IntegerType type) {
   if (isa<FloatType>(node.element(0))) {
     if (type.getWidth() < 32 || type.isUnsigned()) {
       return std::nullopt;
@@ -203,7 +215,8 @@ static std::optional<Dims> computeCast(NodeImport &node, int64_t length, Integer
     Dims result;
     for (double real : *reals) {
       bool fits = real > -limit && real < limit;
-      result.push_back(fits ? node.constant(static_cast<int64_t>(real)) : DimExpr());
+      result.push_back(fits ? node.constant(static_cast<int64_t>(real))
+                            : DimExpr());
     }
     return result;
   }
@@ -214,13 +227,16 @@ static std::optional<Dims> computeCast(NodeImport &node, int64_t length, Integer
   Dims result;
   for (int64_t i = 0; i < length; ++i) {
     DimExpr element = source->at(i);
-    std::optional<int64_t> value = element ? element.getConstant() : std::nullopt;
+    std::optional<int64_t> value =
+        element ? element.getConstant() : std::nullopt;
     if (value && type.getWidth() == 1) {
       element = node.constant(*value != 0);
     } else if (value && type.getWidth() < 64) {
       APInt bits = APInt(64, *value).trunc(type.getWidth());
-      element = node.constant(type.isUnsigned() ? bits.getZExtValue() : bits.getSExtValue());
-    } else if (!value && type.getWidth() < 32 && !node.element(0).isInteger(1)) {
+      element = node.constant(type.isUnsigned() ? bits.getZExtValue()
+                                                : bits.getSExtValue());
+    } else if (!value && type.getWidth() < 32 &&
+               !node.element(0).isInteger(1)) {
       element = DimExpr();
     }
     result.push_back(element);
@@ -228,7 +244,8 @@ static std::optional<Dims> computeCast(NodeImport &node, int64_t length, Integer
   return result;
 }
 
-static std::optional<Dims> computeReduction(NodeImport &node, StringRef op, IntegerType type) {
+static std::optional<Dims> computeReduction(NodeImport &node, StringRef op,
+                                            IntegerType type) {
   if (node.rank(0) != 1) {
     return std::nullopt;
   }
@@ -247,7 +264,8 @@ static std::optional<Dims> computeReduction(NodeImport &node, StringRef op, Inte
 /// The operators that give whole floats for whole operands, and that rounding
 /// does not touch.
 static bool keepsWholeFloats(StringRef op) {
-  return op == "Add" || op == "Sub" || op == "Mul" || op == "Neg" || op == "Min" || op == "Max";
+  return op == "Add" || op == "Sub" || op == "Mul" || op == "Neg" ||
+         op == "Min" || op == "Max";
 }
 
 /// The operators that do nothing to whole floats.
@@ -255,7 +273,8 @@ static bool isIdentityOnWholeFloats(StringRef op) {
   return op == "Cast" || op == "Floor" || op == "Ceil" || op == "Round";
 }
 
-std::optional<Dims> computeWholeNumbers(NodeImport &node, int64_t length, Type outputType) {
+std::optional<Dims> computeWholeNumbers(NodeImport &node, int64_t length,
+                                        Type outputType) {
   StringRef op = node.proto().op_type();
   if (op == "Where") {
     return computeWhere(node, length);
@@ -286,14 +305,16 @@ std::optional<Dims> computeWholeNumbers(NodeImport &node, int64_t length, Type o
   if (!fold.empty() && length == 1) {
     return computeReduction(node, fold, type);
   }
-  bool isUnary = IntegerRules::hasUnary(op), isBinary = IntegerRules::hasBinary(op);
+  bool isUnary = IntegerRules::hasUnary(op),
+       isBinary = IntegerRules::hasBinary(op);
   if ((!isUnary && !isBinary) || node.numInputs() == 0) {
     return std::nullopt;
   }
   IntegerRules rules(node, type);
   std::optional<Operand<DimExpr>> left = operand(node, 0, length);
   Dims result;
-  for (size_t input = isUnary ? 0 : 1; left && input < node.numInputs(); ++input) {
+  for (size_t input = isUnary ? 0 : 1; left && input < node.numInputs();
+       ++input) {
     std::optional<Operand<DimExpr>> right = operand(node, input, length);
     if (!right) {
       return std::nullopt;
@@ -329,8 +350,8 @@ static std::optional<double> realOf(StringRef op, double a) {
                         : std::nullopt;
 }
 
-std::optional<SmallVector<double>> computeReals(NodeImport &node, int64_t length,
-                                                FloatType type) {
+std::optional<SmallVector<double>>
+computeReals(NodeImport &node, int64_t length, FloatType type) {
   StringRef op = node.proto().op_type();
   bool isUnary = realOf(op, 1.0).has_value();
   if (!isUnary && !realOf(op, 1.0, 1.0)) {
@@ -343,7 +364,8 @@ std::optional<SmallVector<double>> computeReals(NodeImport &node, int64_t length
   SmallVector<Operand<double>> operands;
   for (size_t i = 0; i < node.numInputs(); ++i) {
     std::optional<SmallVector<double>> known = node.constantReals(i);
-    if (!known || (known->size() != 1 && static_cast<int64_t>(known->size()) != length)) {
+    if (!known ||
+        (known->size() != 1 && static_cast<int64_t>(known->size()) != length)) {
       return std::nullopt;
     }
     operands.push_back({std::move(*known)});

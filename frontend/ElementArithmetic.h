@@ -14,10 +14,11 @@ namespace tilewright::frontend {
 /// inputs: `length` whole numbers of the integer or float type `type`; null for
 /// elements that are not known; nullopt for an operator that computes something
 /// else. Whole floats are taken as exact, as sizes below 2^24 are in f32.
-std::optional<Dims> computeWholeNumbers(NodeImport &node, int64_t length, mlir::Type type);
+std::optional<Dims> computeWholeNumbers(NodeImport &node, int64_t length,
+                                        mlir::Type type);
 
 /// As above for any floats, of constants alone, rounded to `type`.
-std::optional<llvm::SmallVector<double>> computeReals(NodeImport &node, int64_t length,
-                                                      mlir::FloatType type);
+std::optional<llvm::SmallVector<double>>
+computeReals(NodeImport &node, int64_t length, mlir::FloatType type);
 
 } // namespace tilewright::frontend

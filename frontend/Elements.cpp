@@ -26,7 +26,8 @@ static constexpr int64_t maxRank = 4;
 /// \returns the number of elements of a tensor that is worth following: by
 /// default a vector or scalar.
 static std::optional<int64_t> trackedLength(Value tensor, int64_t maxRank = 1) {
-  auto type = dyn_cast_or_null<RankedTensorType>(tensor ? tensor.getType() : Type());
+  auto type =
+      dyn_cast_or_null<RankedTensorType>(tensor ? tensor.getType() : Type());
   if (!type || type.getRank() > maxRank || !type.hasStaticShape() ||
       type.getNumElements() > maxElements) {
     return std::nullopt;
@@ -54,7 +55,8 @@ static Origins wholeInput(size_t input, int64_t length) {
   return origins;
 }
 
-static std::optional<Origins> originsOfGather(NodeImport &node, int64_t length) {
+static std::optional<Origins> originsOfGather(NodeImport &node,
+                                              int64_t length) {
   std::optional<SmallVector<int64_t>> indices = node.constantElements(1);
   if (!indices) {
     return std::nullopt;
@@ -71,13 +73,16 @@ static std::optional<Origins> originsOfGather(NodeImport &node, int64_t length) 
 }
 
 /// The positions along one axis that a Slice takes.
-static SmallVector<int64_t> slicePositions(int64_t start, int64_t end, int64_t step,
-                                           int64_t length) {
-  auto fromEnd = [&](int64_t position) { return position < 0 ? position + length : position; };
-  int64_t first =
-      std::min(std::max<int64_t>(fromEnd(start), 0), step < 0 ? length - 1 : length);
+static SmallVector<int64_t> slicePositions(int64_t start, int64_t end,
+                                           int64_t step, int64_t length) {
+  auto fromEnd = [&](int64_t position) {
+    return position < 0 ? position + length : position;
+  };
+  int64_t first = std::min(std::max<int64_t>(fromEnd(start), 0),
+                           step < 0 ? length - 1 : length);
   // Walking backwards, -1 is the end that stands for "all".
-  int64_t last = std::min(std::max<int64_t>(fromEnd(end), step < 0 ? -1 : 0), length);
+  int64_t last =
+      std::min(std::max<int64_t>(fromEnd(end), step < 0 ? -1 : 0), length);
   SmallVector<int64_t> positions;
   for (int64_t i = first; step > 0 ? i < last : i > last; i += step) {
     positions.push_back(i);
@@ -89,7 +94,8 @@ static SmallVector<int64_t> slicePositions(int64_t start, int64_t end, int64_t s
 }
 
 /// The elements of a row-major tensor at the given positions of each axis.
-static Origins originsAt(ArrayRef<SmallVector<int64_t>> positions, ArrayRef<int64_t> strides) {
+static Origins originsAt(ArrayRef<SmallVector<int64_t>> positions,
+                         ArrayRef<int64_t> strides) {
   Origins origins = {{0, 0}};
   for (auto [axis, stride] : llvm::zip(positions, strides)) {
     Origins next;
@@ -104,7 +110,8 @@ static Origins originsAt(ArrayRef<SmallVector<int64_t>> positions, ArrayRef<int6
 }
 
 static SmallVector<int64_t> shapeOf(Value tensor) {
-  return SmallVector<int64_t>(cast<RankedTensorType>(tensor.getType()).getShape());
+  return SmallVector<int64_t>(
+      cast<RankedTensorType>(tensor.getType()).getShape());
 }
 
 static SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
@@ -125,7 +132,8 @@ static std::optional<Origins> originsOfSlice(NodeImport &node) {
     starts = node.constantElements(1);
     ends = node.constantElements(2);
     axes = node.hasInput(3) ? node.constantElements(3) : SmallVector<int64_t>();
-    steps = node.hasInput(4) ? node.constantElements(4) : SmallVector<int64_t>();
+    steps =
+        node.hasInput(4) ? node.constantElements(4) : SmallVector<int64_t>();
   }
   if (!starts || !ends || !axes || (node.version() >= 10 && !steps)) {
     return std::nullopt;
@@ -140,13 +148,15 @@ static std::optional<Origins> originsOfSlice(NodeImport &node) {
     int64_t axis = axes->empty() ? i : (*axes)[i];
     axis += axis < 0 ? rank : 0;
     int64_t step = steps && !steps->empty() ? (*steps)[i] : 1;
-    positions[axis] = slicePositions((*starts)[i], (*ends)[i], step, shape[axis]);
+    positions[axis] =
+        slicePositions((*starts)[i], (*ends)[i], step, shape[axis]);
   }
   return originsAt(positions, stridesOf(shape));
 }
 
 static Origins originsOfTranspose(NodeImport &node) {
-  SmallVector<int64_t> shape = shapeOf(node.input(0)), strides = stridesOf(shape), order;
+  SmallVector<int64_t> shape = shapeOf(node.input(0)),
+                       strides = stridesOf(shape), order;
   order = llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, shape.size())));
   SmallVector<SmallVector<int64_t>> positions;
   SmallVector<int64_t> permuted;
@@ -161,8 +171,8 @@ static std::optional<Origins> originsOf(NodeImport &node, size_t output) {
   StringRef op = node.proto().op_type();
   Value source = node.input(0);
   std::optional<int64_t> whole = trackedLength(source, maxRank);
-  if (whole && (op == "Identity" || op == "Reshape" || op == "Squeeze" || op == "Unsqueeze" ||
-                op == "Flatten")) {
+  if (whole && (op == "Identity" || op == "Reshape" || op == "Squeeze" ||
+                op == "Unsqueeze" || op == "Flatten")) {
     return wholeInput(0, *whole);
   }
   if (whole && op == "Slice") {
@@ -196,9 +206,11 @@ static std::optional<Origins> originsOf(NodeImport &node, size_t output) {
   if (op == "Split") {
     int64_t begin = 0;
     for (size_t i = 0; i < output; ++i) {
-      begin += node.wantsOutput(i)
-                   ? trackedLength(node.graph().find(node.proto().output(i)).tensor).value_or(0)
-                   : maxElements;
+      begin +=
+          node.wantsOutput(i)
+              ? trackedLength(node.graph().find(node.proto().output(i)).tensor)
+                    .value_or(0)
+              : maxElements;
     }
     Origins origins;
     Value part = node.graph().find(node.proto().output(output)).tensor;
@@ -212,7 +224,8 @@ static std::optional<Origins> originsOf(NodeImport &node, size_t output) {
 
 template <typename Element>
 static std::optional<SmallVector<Element>>
-gather(ArrayRef<Origin> origins, llvm::function_ref<std::optional<SmallVector<Element>>(size_t)> of) {
+gather(ArrayRef<Origin> origins,
+       llvm::function_ref<std::optional<SmallVector<Element>>(size_t)> of) {
   SmallVector<Element> result;
   for (auto [input, position] : origins) {
     std::optional<SmallVector<Element>> source = of(input);
@@ -228,8 +241,8 @@ gather(ArrayRef<Origin> origins, llvm::function_ref<std::optional<SmallVector<El
 // Outputs
 //===----------------------------------------------------------------------===//
 
-static std::optional<Dims> wholeNumbersOf(NodeImport &node, size_t output, int64_t length,
-                                          Type type) {
+static std::optional<Dims> wholeNumbersOf(NodeImport &node, size_t output,
+                                          int64_t length, Type type) {
   if (std::optional<Origins> origins = originsOf(node, output)) {
     // An input of which nothing is known has null elements.
     return gather<DimExpr>(*origins, [&](size_t input) -> std::optional<Dims> {
@@ -242,30 +255,35 @@ static std::optional<Dims> wholeNumbersOf(NodeImport &node, size_t output, int64
   return computeWholeNumbers(node, length, type);
 }
 
-static std::optional<SmallVector<double>> realsOf(NodeImport &node, size_t output, int64_t length,
-                                                  FloatType type) {
+static std::optional<SmallVector<double>>
+realsOf(NodeImport &node, size_t output, int64_t length, FloatType type) {
   if (std::optional<Origins> origins = originsOf(node, output)) {
-    return gather<double>(*origins, [&](size_t input) { return node.constantReals(input); });
+    return gather<double>(
+        *origins, [&](size_t input) { return node.constantReals(input); });
   }
   return computeReals(node, length, type);
 }
 
-static Value constantOfIntegers(NodeImport &node, RankedTensorType type, ArrayRef<DimExpr> known) {
+static Value constantOfIntegers(NodeImport &node, RankedTensorType type,
+                                ArrayRef<DimExpr> known) {
   SmallVector<APInt> values;
   for (DimExpr element : known) {
-    values.push_back(APInt(64, *element.getConstant()).trunc(type.getElementTypeBitWidth()));
+    values.push_back(
+        APInt(64, *element.getConstant()).trunc(type.getElementTypeBitWidth()));
   }
   return tw::ConstantOp::create(node.builder(), node.loc(), type,
                                 DenseElementsAttr::get(type, values));
 }
 
-static Value constantOfReals(NodeImport &node, RankedTensorType type, ArrayRef<double> known) {
+static Value constantOfReals(NodeImport &node, RankedTensorType type,
+                             ArrayRef<double> known) {
   auto real = cast<FloatType>(type.getElementType());
   SmallVector<APFloat> values;
   for (double number : known) {
     APFloat value(number);
     bool lost = false;
-    value.convert(real.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lost);
+    value.convert(real.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                  &lost);
     values.push_back(value);
   }
   return tw::ConstantOp::create(node.builder(), node.loc(), type,
@@ -278,10 +296,15 @@ static Value tensorOf(NodeImport &node, Value tensor, ArrayRef<DimExpr> known) {
   if (llvm::is_contained(known, DimExpr())) {
     return tensor;
   }
-  if (llvm::all_of(known, [](DimExpr element) { return element.getConstant().has_value(); })) {
-    return tensor.getDefiningOp<tw::ConstantOp>() ? tensor : constantOfIntegers(node, type, known);
+  if (llvm::all_of(known, [](DimExpr element) {
+        return element.getConstant().has_value();
+      })) {
+    return tensor.getDefiningOp<tw::ConstantOp>()
+               ? tensor
+               : constantOfIntegers(node, type, known);
   }
-  if (!type.getElementType().isSignlessInteger(64) || type.getRank() > 1 || tensor.getDefiningOp<tw::SizesOp>()) {
+  if (!type.getElementType().isSignlessInteger(64) || type.getRank() > 1 ||
+      tensor.getDefiningOp<tw::SizesOp>()) {
     return tensor;
   }
   return tw::SizesOp::create(node.builder(), node.loc(), type,
@@ -299,8 +322,8 @@ static void inferOutput(NodeImport &node, size_t output) {
   if (auto real = dyn_cast<FloatType>(type); real && real.getWidth() >= 16) {
     auto known = realsOf(node, output, *length, real);
     if (known && static_cast<int64_t>(known->size()) == *length) {
-      value.tensor =
-          constantOfReals(node, cast<RankedTensorType>(value.tensor.getType()), *known);
+      value.tensor = constantOfReals(
+          node, cast<RankedTensorType>(value.tensor.getType()), *known);
       node.graph().define(name, value);
       return;
     }
@@ -308,7 +331,8 @@ static void inferOutput(NodeImport &node, size_t output) {
   if (!value.elements) {
     value.elements = wholeNumbersOf(node, output, *length, type);
   }
-  if (!value.elements || static_cast<int64_t>(value.elements->size()) != *length) {
+  if (!value.elements ||
+      static_cast<int64_t>(value.elements->size()) != *length) {
     return;
   }
   if (isa<IntegerType>(type)) {

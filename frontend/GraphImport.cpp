@@ -24,7 +24,9 @@ static constexpr unsigned maxFunctionDepth = 64;
 /// A scope for as long as its graph is imported.
 class GraphImport::ScopeGuard {
 public:
-  explicit ScopeGuard(GraphImport &graph) : graph(graph) { graph.scopes.emplace_back(); }
+  explicit ScopeGuard(GraphImport &graph) : graph(graph) {
+    graph.scopes.emplace_back();
+  }
   ~ScopeGuard() { graph.scopes.pop_back(); }
   ScopeGuard(const ScopeGuard &) = delete;
 
@@ -33,8 +35,8 @@ private:
 };
 
 GraphImport::GraphImport(std::shared_ptr<const LoadedModel> model, Block &body)
-    : keepAlive(std::make_shared<KeepAlive>()), opBuilder(OpBuilder::atBlockEnd(&body)),
-      entry(&body) {
+    : keepAlive(std::make_shared<KeepAlive>()),
+      opBuilder(OpBuilder::atBlockEnd(&body)), entry(&body) {
   keepAlive->model = std::move(model);
   opsets = &keepAlive->model->opsets();
 }
@@ -76,22 +78,24 @@ Result<ImportedValue> GraphImport::resolve(StringRef name) {
       return value;
     }
   }
-  return Status(ErrorCode::ModelInvalid, "nothing defines the value '" + name.str() + "'");
+  return Status(ErrorCode::ModelInvalid,
+                "nothing defines the value '" + name.str() + "'");
 }
 
 Result<Value> GraphImport::constant(const onnx::TensorProto &tensor) {
   Type element = elementTypeFromOnnx(context(), tensor.data_type());
   if (!element) {
-    return Status(ErrorCode::UnsupportedType, "the constant '" + tensor.name() +
-                                                  "' has elements of type " +
-                                                  elementTypeName(tensor.data_type()));
+    return Status(ErrorCode::UnsupportedType,
+                  "the constant '" + tensor.name() + "' has elements of type " +
+                      elementTypeName(tensor.data_type()));
   }
   Result<ConstantBytes> bytes = model().data(tensor);
   if (!bytes) {
     return bytes.status();
   }
   auto type = RankedTensorType::get(
-      SmallVector<int64_t>(tensor.dims().begin(), tensor.dims().end()), element);
+      SmallVector<int64_t>(tensor.dims().begin(), tensor.dims().end()),
+      element);
   std::shared_ptr<const void> owner = bytes->owner;
   if (!owner) {
     owner = keepAlive;
@@ -103,8 +107,8 @@ Result<Value> GraphImport::constant(const onnx::TensorProto &tensor) {
   } else {
     opBuilder.setInsertionPointToStart(entry);
   }
-  Value value =
-      tw::buildConstant(opBuilder, opBuilder.getUnknownLoc(), type, data, std::move(owner));
+  Value value = tw::buildConstant(opBuilder, opBuilder.getUnknownLoc(), type,
+                                  data, std::move(owner));
   lastConstant = value.getDefiningOp();
   return value;
 }
@@ -140,10 +144,12 @@ void GraphImport::requireZero(DimExpr value, Location loc) {
   DimExpr zero = DimExpr::constant(context(), 0);
   DimExpr flag = DimExpr::select(value, DimExpr::constant(context(), -1), zero);
   auto type = RankedTensorType::get({1}, opBuilder.getI64Type());
-  Value sizes = tw::SizesOp::create(opBuilder, loc, type, tw::DimsAttr::get(context(), flag));
+  Value sizes = tw::SizesOp::create(opBuilder, loc, type,
+                                    tw::DimsAttr::get(context(), flag));
   StringRef symbol = freshSymbol().symbolName();
-  tw::ReadSizesOp::create(opBuilder, loc, sizes, opBuilder.getDenseI64ArrayAttr({0}),
-                          opBuilder.getStrArrayAttr({symbol}), opBuilder.getI64IntegerAttr(0));
+  tw::ReadSizesOp::create(
+      opBuilder, loc, sizes, opBuilder.getDenseI64ArrayAttr({0}),
+      opBuilder.getStrArrayAttr({symbol}), opBuilder.getI64IntegerAttr(0));
 }
 
 DimExpr GraphImport::simplify(DimExpr size) const {
@@ -185,7 +191,8 @@ DimExpr GraphImport::unify(DimExpr a, DimExpr b, Location loc) {
   return a;
 }
 
-ImportedValue GraphImport::simplified(StringRef name, ImportedValue value, Location loc) {
+ImportedValue GraphImport::simplified(StringRef name, ImportedValue value,
+                                      Location loc) {
   Dims dims = tw::dimsOf(value.tensor.getType()), simple;
   for (DimExpr dim : dims) {
     simple.push_back(simplify(dim));
@@ -218,7 +225,8 @@ Result<Values> GraphImport::importGraph(const onnx::GraphProto &graph,
   }
   if (graph.sparse_initializer_size() != 0) {
     return Status(ErrorCode::UnsupportedType,
-                  "the sparse initializer '" + graph.sparse_initializer(0).values().name() +
+                  "the sparse initializer '" +
+                      graph.sparse_initializer(0).values().name() +
                       "' is not supported: store it as a dense tensor");
   }
   size_t next = 0;
@@ -228,7 +236,8 @@ Result<Values> GraphImport::importGraph(const onnx::GraphProto &graph,
     }
     if (next >= arguments.size()) {
       return Status(ErrorCode::ModelInvalid,
-                    "graph '" + graph.name() + "' has more inputs than it gets");
+                    "graph '" + graph.name() +
+                        "' has more inputs than it gets");
     }
     define(input.name(), arguments[next++]);
   }
@@ -250,26 +259,33 @@ Result<Values> GraphImport::importGraph(const onnx::GraphProto &graph,
 // Nodes
 //===----------------------------------------------------------------------===//
 
-Status GraphImport::resolveInputs(const onnx::NodeProto &node, const onnx::OpSchema *schema) {
+Status GraphImport::resolveInputs(const onnx::NodeProto &node,
+                                  const onnx::OpSchema *schema) {
   for (int i = 0; i < node.input_size(); ++i) {
     if (node.input(i).empty()) {
-      bool isDeclared = schema != nullptr && i < static_cast<int>(schema->inputs().size());
-      if (isDeclared && schema->inputs()[i].GetOption() != onnx::OpSchema::Optional) {
-        return Status(ErrorCode::ModelInvalid, describe(node) + ": input " + std::to_string(i) +
-                                                   " ('" + schema->inputs()[i].GetName() +
-                                                   "') must not be left out");
+      bool isDeclared =
+          schema != nullptr && i < static_cast<int>(schema->inputs().size());
+      if (isDeclared &&
+          schema->inputs()[i].GetOption() != onnx::OpSchema::Optional) {
+        return Status(ErrorCode::ModelInvalid,
+                      describe(node) + ": input " + std::to_string(i) + " ('" +
+                          schema->inputs()[i].GetName() +
+                          "') must not be left out");
       }
       continue;
     }
     Result<ImportedValue> value = resolve(node.input(i));
     if (!value) {
-      return Status(value.status().code(), describe(node) + ": " + value.status().message());
+      return Status(value.status().code(),
+                    describe(node) + ": " + value.status().message());
     }
     if (!value->tensor) {
-      return Status(ErrorCode::UnsupportedType, describe(node) + ": '" + node.input(i) +
-                                                    "' is a sequence, optional or map");
+      return Status(ErrorCode::UnsupportedType,
+                    describe(node) + ": '" + node.input(i) +
+                        "' is a sequence, optional or map");
     }
-    simplified(node.input(i), *value, tw::nodeLocation(context(), nodeName(node)));
+    simplified(node.input(i), *value,
+               tw::nodeLocation(context(), nodeName(node)));
   }
   return Status::ok();
 }
@@ -282,12 +298,13 @@ static Status atNode(const onnx::NodeProto &node, Status status) {
   return Status(status.code(), describe(node) + ": " + status.message());
 }
 
-Status GraphImport::importByEntry(const onnx::NodeProto &node, const OperatorEntry &entry,
-                                  int64_t version) {
+Status GraphImport::importByEntry(const onnx::NodeProto &node,
+                                  const OperatorEntry &entry, int64_t version) {
   NodeImport import(*this, node, version);
   TW_RETURN_IF_ERROR(atNode(node, entry.import(import)));
   for (int i = 0; i < node.output_size(); ++i) {
-    if (!node.output(i).empty() && !scopes.back().values.contains(node.output(i))) {
+    if (!node.output(i).empty() &&
+        !scopes.back().values.contains(node.output(i))) {
       return import.error(ErrorCode::UnsupportedAttribute,
                           "output " + llvm::Twine(i) + " ('" + node.output(i) +
                               "') is not supported");
@@ -299,18 +316,22 @@ Status GraphImport::importByEntry(const onnx::NodeProto &node, const OperatorEnt
 
 Status GraphImport::importByFunction(const onnx::NodeProto &node) {
   if (functionDepth >= maxFunctionDepth) {
-    return Status(ErrorCode::ModelInvalid, describe(node) + ": functions nest too deeply");
+    return Status(ErrorCode::ModelInvalid,
+                  describe(node) + ": functions nest too deeply");
   }
   std::vector<onnx::TypeProto> types;
   for (const std::string &input : node.input()) {
     ImportedValue value = find(input);
-    types.push_back(value.tensor ? onnxTypeOf(value.tensor.getType()) : onnx::TypeProto());
+    types.push_back(value.tensor ? onnxTypeOf(value.tensor.getType())
+                                 : onnx::TypeProto());
   }
-  Result<ExpandedFunction> expanded = model().expandFunction(node, *opsets, types);
+  Result<ExpandedFunction> expanded =
+      model().expandFunction(node, *opsets, types);
   if (!expanded) {
     return expanded.status();
   }
-  keepAlive->functions.push_back(std::make_unique<ExpandedFunction>(std::move(*expanded)));
+  keepAlive->functions.push_back(
+      std::make_unique<ExpandedFunction>(std::move(*expanded)));
   const ExpandedFunction &function = *keepAlive->functions.back();
   const OpsetImports *outer = std::exchange(opsets, &function.opsets);
   ++functionDepth;
@@ -337,16 +358,18 @@ Status GraphImport::importNode(const onnx::NodeProto &node) {
   int64_t version = schema                      ? schema->since_version()
                     : imported != opsets->end() ? imported->second
                                                 : 1;
-  if (const OperatorEntry *entry = findOperator(domain, node.op_type(), version)) {
+  if (const OperatorEntry *entry =
+          findOperator(domain, node.op_type(), version)) {
     return importByEntry(node, *entry, version);
   }
   if (model().hasFunction(node, *opsets)) {
     return importByFunction(node);
   }
   return Status(ErrorCode::UnsupportedOperator,
-                describe(node) + ": the operator " + operatorName(node) + " of domain '" +
-                    (domain.empty() ? "ai.onnx" : domain) + "', version " +
-                    std::to_string(version) + ", is not supported");
+                describe(node) + ": the operator " + operatorName(node) +
+                    " of domain '" + (domain.empty() ? "ai.onnx" : domain) +
+                    "', version " + std::to_string(version) +
+                    ", is not supported");
 }
 
 } // namespace tilewright::frontend

@@ -1,4 +1,5 @@
-//===- GraphImport.h - the values of a model while it is imported -*- C++ -*-===//
+//===- GraphImport.h - the values of a model while it is imported -*- C++
+//-*-===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -48,9 +49,11 @@ public:
   //===--- Graphs ---------------------------------------------------------===//
   /// Imports a whole graph at the builder's position, in a scope of its own.
   /// `arguments` become its inputs, in order. \returns its outputs.
-  Result<Values> importGraph(const onnx::GraphProto &graph, llvm::ArrayRef<ImportedValue> arguments);
+  Result<Values> importGraph(const onnx::GraphProto &graph,
+                             llvm::ArrayRef<ImportedValue> arguments);
   /// Imports a graph as above, its operators in the sets `opsets`.
-  Result<Values> importGraph(const onnx::GraphProto &graph, llvm::ArrayRef<ImportedValue> arguments,
+  Result<Values> importGraph(const onnx::GraphProto &graph,
+                             llvm::ArrayRef<ImportedValue> arguments,
                              const OpsetImports &opsets);
 
   //===--- Sizes ----------------------------------------------------------===//
@@ -64,8 +67,8 @@ public:
   /// Checks at run time, and reports as the error of the node at `loc`, that
   /// `value` is zero.
   void requireZero(DimExpr value, mlir::Location loc);
-  /// Two sizes that must be equal, which only the run can tell: checks it there,
-  /// and takes them as equal from now on. \returns the simpler one.
+  /// Two sizes that must be equal, which only the run can tell: checks it
+  /// there, and takes them as equal from now on. \returns the simpler one.
   DimExpr unify(DimExpr a, DimExpr b, mlir::Location loc);
   /// \returns the simplest size that is known to be equal to `size`.
   DimExpr simplify(DimExpr size) const;
@@ -86,9 +89,12 @@ private:
 
   Status importNode(const onnx::NodeProto &node);
   Status importByFunction(const onnx::NodeProto &node);
-  Status importByEntry(const onnx::NodeProto &node, const OperatorEntry &entry, int64_t version);
-  ImportedValue simplified(llvm::StringRef name, ImportedValue value, mlir::Location loc);
-  Status resolveInputs(const onnx::NodeProto &node, const onnx::OpSchema *schema);
+  Status importByEntry(const onnx::NodeProto &node, const OperatorEntry &entry,
+                       int64_t version);
+  ImportedValue simplified(llvm::StringRef name, ImportedValue value,
+                           mlir::Location loc);
+  Status resolveInputs(const onnx::NodeProto &node,
+                       const onnx::OpSchema *schema);
 
   std::shared_ptr<KeepAlive> keepAlive;
   mlir::OpBuilder opBuilder;

@@ -21,7 +21,8 @@ namespace {
 /// The inputs' types: declared sizes, and those that the caller fixes.
 class Signature {
 public:
-  Signature(MLIRContext &context, const LoadedModel &model, const ImportOptions &options)
+  Signature(MLIRContext &context, const LoadedModel &model,
+            const ImportOptions &options)
       : context(context), model(model), options(options) {}
 
   Status read();
@@ -34,7 +35,8 @@ private:
   Status checkNames() const;
   Status fixSymbols(const onnx::ValueInfoProto &input);
   Status addInput(const onnx::ValueInfoProto &input);
-  Status mismatch(StringRef input, size_t axis, int64_t declared, int64_t given) const;
+  Status mismatch(StringRef input, size_t axis, int64_t declared,
+                  int64_t given) const;
   DimExpr dim(const onnx::ValueInfoProto &input, size_t axis);
   std::optional<int64_t> given(const std::string &input, size_t axis) const;
 
@@ -58,20 +60,23 @@ Status Signature::checkNames() const {
     }
     if (!isKnown) {
       return Status(ErrorCode::InputName,
-                    "there is no input '" + name + "' to fix the shape of; the inputs are " + names);
+                    "there is no input '" + name +
+                        "' to fix the shape of; the inputs are " + names);
     }
   }
   return Status::ok();
 }
 
-Status Signature::mismatch(StringRef input, size_t axis, int64_t declared, int64_t given) const {
-  return Status(ErrorCode::InputShape, "input '" + input.str() + "': the size of axis " +
-                                           std::to_string(axis) + " is " +
-                                           std::to_string(declared) + ", and cannot be fixed to " +
-                                           std::to_string(given));
+Status Signature::mismatch(StringRef input, size_t axis, int64_t declared,
+                           int64_t given) const {
+  return Status(ErrorCode::InputShape,
+                "input '" + input.str() + "': the size of axis " +
+                    std::to_string(axis) + " is " + std::to_string(declared) +
+                    ", and cannot be fixed to " + std::to_string(given));
 }
 
-std::optional<int64_t> Signature::given(const std::string &input, size_t axis) const {
+std::optional<int64_t> Signature::given(const std::string &input,
+                                        size_t axis) const {
   auto shape = options.shapes.find(input);
   if (shape == options.shapes.end() || shape->second[axis] < 0) {
     return std::nullopt;
@@ -84,10 +89,11 @@ Status Signature::fixSymbols(const onnx::ValueInfoProto &input) {
   auto wanted = options.shapes.find(input.name());
   if (wanted != options.shapes.end() &&
       wanted->second.size() != static_cast<size_t>(shape.dim_size())) {
-    return Status(ErrorCode::InputShape, "input '" + input.name() + "' has rank " +
-                                             std::to_string(shape.dim_size()) +
-                                             ", but a shape of rank " +
-                                             std::to_string(wanted->second.size()) + " is given");
+    return Status(ErrorCode::InputShape,
+                  "input '" + input.name() + "' has rank " +
+                      std::to_string(shape.dim_size()) +
+                      ", but a shape of rank " +
+                      std::to_string(wanted->second.size()) + " is given");
   }
   for (int axis = 0; axis < shape.dim_size(); ++axis) {
     DeclaredDim declared = declaredDim(shape.dim(axis));
@@ -97,7 +103,8 @@ Status Signature::fixSymbols(const onnx::ValueInfoProto &input) {
       if (size && fixed.try_emplace(*symbol, *size).first->second != *size) {
         return mismatch(input.name(), axis, fixed[*symbol], *size);
       }
-    } else if (auto *number = std::get_if<int64_t>(&declared); number && size && *number != *size) {
+    } else if (auto *number = std::get_if<int64_t>(&declared);
+               number && size && *number != *size) {
       return mismatch(input.name(), axis, *number, *size);
     }
   }
@@ -105,7 +112,8 @@ Status Signature::fixSymbols(const onnx::ValueInfoProto &input) {
 }
 
 DimExpr Signature::dim(const onnx::ValueInfoProto &input, size_t axis) {
-  DeclaredDim declared = declaredDim(input.type().tensor_type().shape().dim(axis));
+  DeclaredDim declared =
+      declaredDim(input.type().tensor_type().shape().dim(axis));
   if (auto *number = std::get_if<int64_t>(&declared)) {
     return DimExpr::constant(&context, *number);
   }
@@ -127,14 +135,16 @@ DimExpr Signature::dim(const onnx::ValueInfoProto &input, size_t axis) {
 Status Signature::addInput(const onnx::ValueInfoProto &input) {
   if (!input.type().has_tensor_type()) {
     return Status(ErrorCode::UnsupportedType,
-                  "input '" + input.name() + "' is not a tensor: sequences, optionals and maps "
-                                             "are not supported as inputs");
+                  "input '" + input.name() +
+                      "' is not a tensor: sequences, optionals and maps "
+                      "are not supported as inputs");
   }
   const onnx::TypeProto::Tensor &tensor = input.type().tensor_type();
   Type element = elementTypeFromOnnx(&context, tensor.elem_type());
   if (!element) {
-    return Status(ErrorCode::UnsupportedType, "input '" + input.name() + "' has elements of type " +
-                                                  elementTypeName(tensor.elem_type()));
+    return Status(ErrorCode::UnsupportedType,
+                  "input '" + input.name() + "' has elements of type " +
+                      elementTypeName(tensor.elem_type()));
   }
   Dims dims;
   for (int axis = 0; axis < tensor.shape().dim_size(); ++axis) {
@@ -181,49 +191,56 @@ static void eraseDeadOperations(func::FuncOp function) {
 /// Runs MLIR's verifier; what it finds is our fault.
 static Status checkModule(ModuleOp module) {
   std::string messages;
-  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
-    llvm::raw_string_ostream stream(messages);
-    stream << (messages.empty() ? "" : "; ") << diagnostic.getLocation() << ": " << diagnostic;
-    return success();
-  });
+  ScopedDiagnosticHandler handler(
+      module.getContext(), [&](Diagnostic &diagnostic) {
+        llvm::raw_string_ostream stream(messages);
+        stream << (messages.empty() ? "" : "; ") << diagnostic.getLocation()
+               << ": " << diagnostic;
+        return success();
+      });
   if (failed(verify(module))) {
-    return Status(ErrorCode::Internal, "the importer built invalid operations: " + messages);
+    return Status(ErrorCode::Internal,
+                  "the importer built invalid operations: " + messages);
   }
   return Status::ok();
 }
 
 static Status returnResults(GraphImport &import, func::FuncOp function,
-                            const onnx::GraphProto &graph, ArrayRef<ImportedValue> results) {
+                            const onnx::GraphProto &graph,
+                            ArrayRef<ImportedValue> results) {
   OpBuilder &builder = import.builder();
   SmallVector<Value> operands;
   for (auto [output, value] : llvm::zip(graph.output(), results)) {
     if (!value.tensor) {
       return Status(ErrorCode::UnsupportedType,
-                    "output '" + output.name() + "' is not a tensor: sequences, optionals and "
-                                                 "maps are not supported as outputs");
+                    "output '" + output.name() +
+                        "' is not a tensor: sequences, optionals and "
+                        "maps are not supported as outputs");
     }
     operands.push_back(value.tensor);
   }
   func::ReturnOp::create(builder, builder.getUnknownLoc(), operands);
-  function.setType(builder.getFunctionType(function.getArgumentTypes(), TypeRange(operands)));
+  function.setType(builder.getFunctionType(function.getArgumentTypes(),
+                                           TypeRange(operands)));
   for (auto [i, output] : llvm::enumerate(graph.output())) {
     function.setResultAttr(i, "tw.name", builder.getStringAttr(output.name()));
   }
   return Status::ok();
 }
 
-Result<OwningOpRef<ModuleOp>> importModel(MLIRContext &context,
-                                          std::shared_ptr<const LoadedModel> model,
-                                          const ImportOptions &options) {
-  context.loadDialect<tw::TwDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
+Result<OwningOpRef<ModuleOp>>
+importModel(MLIRContext &context, std::shared_ptr<const LoadedModel> model,
+            const ImportOptions &options) {
+  context.loadDialect<tw::TwDialect, func::FuncDialect, arith::ArithDialect,
+                      math::MathDialect>();
   Signature signature(context, *model, options);
   TW_RETURN_IF_ERROR(signature.read());
 
   Location loc = UnknownLoc::get(&context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
-  auto function = func::FuncOp::create(builder, loc, "main",
-                                       builder.getFunctionType(signature.types(), {}));
+  auto function = func::FuncOp::create(
+      builder, loc, "main", builder.getFunctionType(signature.types(), {}));
   Block *body = function.addEntryBlock();
   Values arguments;
   for (auto [i, input] : llvm::enumerate(signature.inputs())) {
@@ -231,7 +248,8 @@ Result<OwningOpRef<ModuleOp>> importModel(MLIRContext &context,
     arguments.push_back({function.getArgument(i), {}});
   }
   if (!signature.defaulted().empty()) {
-    function->setAttr("tw.defaulted", builder.getStrArrayAttr(signature.defaulted()));
+    function->setAttr("tw.defaulted",
+                      builder.getStrArrayAttr(signature.defaulted()));
   }
 
   GraphImport import(model, *body);

@@ -7,9 +7,9 @@
 #pragma once
 
 #include "frontend/model/Model.h"
-#include "tilewright/Status.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "tilewright/Status.h"
 #include <map>
 #include <memory>
 #include <string>
@@ -24,13 +24,14 @@ struct ImportOptions {
 };
 
 /// Builds `func.func @main` in a new module. Arguments and results have the
-/// attribute `tw.name`, their ONNX name. The function's attribute `tw.defaulted`
-/// lists the inputs that have a default value in the model: they are constants
-/// here. `model` lives as long as a constant of `context` points into it.
-/// Errors: InputName, InputShape, Unsupported…, and those of the operators, each
-/// of which names the node.
-Result<mlir::OwningOpRef<mlir::ModuleOp>> importModel(mlir::MLIRContext &context,
-                                                      std::shared_ptr<const LoadedModel> model,
-                                                      const ImportOptions &options = {});
+/// attribute `tw.name`, their ONNX name. The function's attribute
+/// `tw.defaulted` lists the inputs that have a default value in the model: they
+/// are constants here. `model` lives as long as a constant of `context` points
+/// into it. Errors: InputName, InputShape, Unsupported…, and those of the
+/// operators, each of which names the node.
+Result<mlir::OwningOpRef<mlir::ModuleOp>>
+importModel(mlir::MLIRContext &context,
+            std::shared_ptr<const LoadedModel> model,
+            const ImportOptions &options = {});
 
 } // namespace tilewright::frontend

@@ -13,12 +13,15 @@ using namespace mlir;
 
 namespace tilewright::frontend {
 
-NodeImport::NodeImport(GraphImport &graph, const onnx::NodeProto &node, int64_t sinceVersion)
+NodeImport::NodeImport(GraphImport &graph, const onnx::NodeProto &node,
+                       int64_t sinceVersion)
     : graphImport(graph), node(node), sinceVersion(sinceVersion) {}
 
 std::string NodeImport::name() const { return nodeName(node); }
 
-Location NodeImport::loc() const { return tw::nodeLocation(graphImport.context(), name()); }
+Location NodeImport::loc() const {
+  return tw::nodeLocation(graphImport.context(), name());
+}
 
 OpBuilder &NodeImport::builder() { return graphImport.builder(); }
 
@@ -32,7 +35,8 @@ Status NodeImport::error(ErrorCode code, const Twine &message) const {
 // Attributes
 //===----------------------------------------------------------------------===//
 
-static const onnx::AttributeProto *findAttribute(const onnx::NodeProto &node, StringRef name) {
+static const onnx::AttributeProto *findAttribute(const onnx::NodeProto &node,
+                                                 StringRef name) {
   for (const onnx::AttributeProto &attribute : node.attribute()) {
     if (attribute.name() == name) {
       return &attribute;
@@ -41,7 +45,9 @@ static const onnx::AttributeProto *findAttribute(const onnx::NodeProto &node, St
   return nullptr;
 }
 
-bool NodeImport::hasAttribute(StringRef name) const { return findAttribute(node, name); }
+bool NodeImport::hasAttribute(StringRef name) const {
+  return findAttribute(node, name);
+}
 
 int64_t NodeImport::intAttribute(StringRef name, int64_t otherwise) const {
   const onnx::AttributeProto *attribute = findAttribute(node, name);
@@ -53,14 +59,17 @@ double NodeImport::floatAttribute(StringRef name, double otherwise) const {
   return attribute ? attribute->f() : otherwise;
 }
 
-std::string NodeImport::stringAttribute(StringRef name, StringRef otherwise) const {
+std::string NodeImport::stringAttribute(StringRef name,
+                                        StringRef otherwise) const {
   const onnx::AttributeProto *attribute = findAttribute(node, name);
   return attribute ? attribute->s() : otherwise.str();
 }
 
-SmallVector<int64_t> NodeImport::intsAttribute(StringRef name, ArrayRef<int64_t> otherwise) const {
+SmallVector<int64_t>
+NodeImport::intsAttribute(StringRef name, ArrayRef<int64_t> otherwise) const {
   const onnx::AttributeProto *attribute = findAttribute(node, name);
-  return attribute ? SmallVector<int64_t>(attribute->ints().begin(), attribute->ints().end())
+  return attribute ? SmallVector<int64_t>(attribute->ints().begin(),
+                                          attribute->ints().end())
                    : SmallVector<int64_t>(otherwise);
 }
 
@@ -73,7 +82,8 @@ std::vector<std::string> NodeImport::stringsAttribute(StringRef name) const {
 
 SmallVector<double> NodeImport::floatsAttribute(StringRef name) const {
   const onnx::AttributeProto *attribute = findAttribute(node, name);
-  return attribute ? SmallVector<double>(attribute->floats().begin(), attribute->floats().end())
+  return attribute ? SmallVector<double>(attribute->floats().begin(),
+                                         attribute->floats().end())
                    : SmallVector<double>();
 }
 
@@ -98,23 +108,31 @@ const onnx::GraphProto *NodeImport::graphAttribute(StringRef name) const {
 // Results and sizes
 //===----------------------------------------------------------------------===//
 
-void NodeImport::setOutput(size_t i, Value tensor, std::optional<Dims> elements) {
+void NodeImport::setOutput(size_t i, Value tensor,
+                           std::optional<Dims> elements) {
   if (wantsOutput(i)) {
     graphImport.define(node.output(i), {tensor, std::move(elements)});
   }
 }
 
-DimExpr NodeImport::constant(int64_t value) { return DimExpr::constant(context(), value); }
+DimExpr NodeImport::constant(int64_t value) {
+  return DimExpr::constant(context(), value);
+}
 
 DimExpr NodeImport::freshSymbol() { return graphImport.freshSymbol(); }
 
-void NodeImport::requireZero(DimExpr value) { graphImport.requireZero(value, loc()); }
+void NodeImport::requireZero(DimExpr value) {
+  graphImport.requireZero(value, loc());
+}
 
-DimExpr NodeImport::unify(DimExpr a, DimExpr b) { return graphImport.unify(a, b, loc()); }
+DimExpr NodeImport::unify(DimExpr a, DimExpr b) {
+  return graphImport.unify(a, b, loc());
+}
 
 /// A size that a caller chooses, or the broadcast of some.
 static bool mayBroadcast(DimExpr size) {
-  return size.kind() == DimExpr::Kind::Symbol || size.kind() == DimExpr::Kind::Select;
+  return size.kind() == DimExpr::Kind::Symbol ||
+         size.kind() == DimExpr::Kind::Select;
 }
 
 /// \returns whether `size` is what broadcasting `part` and something else gave.
@@ -123,7 +141,8 @@ static bool isBroadcastOf(DimExpr size, DimExpr part) {
     return false;
   }
   SmallVector<DimExpr, 4> operands = size.operands();
-  return operands[0] == operands[1] - 1 && (operands[1] == part || operands[2] == part);
+  return operands[0] == operands[1] - 1 &&
+         (operands[1] == part || operands[2] == part);
 }
 
 /// The size of an axis that two operands share by broadcasting; null if the
@@ -177,8 +196,8 @@ Result<Dims> NodeImport::broadcastDims(ArrayRef<Dims> operands) {
       DimExpr joined = broadcastDim(*this, result[offset + i], dim);
       if (!joined) {
         return error(ErrorCode::ShapeMismatch,
-                     "operands of sizes " + textOf(result) + " and " + textOf(dims) +
-                         " cannot be broadcast to each other");
+                     "operands of sizes " + textOf(result) + " and " +
+                         textOf(dims) + " cannot be broadcast to each other");
       }
       result[offset + i] = joined;
     }
@@ -188,8 +207,9 @@ Result<Dims> NodeImport::broadcastDims(ArrayRef<Dims> operands) {
 
 Result<int64_t> NodeImport::normalizeAxis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) {
-    return error(ErrorCode::AttributeInvalid, "axis " + Twine(axis) +
-                                                  " is outside a tensor of rank " + Twine(rank));
+    return error(ErrorCode::AttributeInvalid,
+                 "axis " + Twine(axis) + " is outside a tensor of rank " +
+                     Twine(rank));
   }
   return axis < 0 ? axis + rank : axis;
 }

@@ -31,7 +31,7 @@ using Dims = llvm::SmallVector<DimExpr>;
 
 /// What the importer knows of an ONNX value.
 struct ImportedValue {
-  mlir::Value tensor;           // null: an optional input that is left out
+  mlir::Value tensor; // null: an optional input that is left out
   /// The elements of a small tensor, in row-major order, where something is
   /// known of them; null for an element that is not known. Those of a float
   /// tensor are there only if they are integers.
@@ -43,7 +43,8 @@ class GraphImport;
 /// One node on its way into `tw`.
 class NodeImport {
 public:
-  NodeImport(GraphImport &graph, const onnx::NodeProto &node, int64_t sinceVersion);
+  NodeImport(GraphImport &graph, const onnx::NodeProto &node,
+             int64_t sinceVersion);
 
   //===--- The node -------------------------------------------------------===//
   const onnx::NodeProto &proto() const { return node; }
@@ -77,8 +78,8 @@ public:
   /// As elements(), and all are constants.
   std::optional<llvm::SmallVector<int64_t>> constantElements(size_t i);
   /// The elements of an integer input of known length; where they are not
-  /// known, `tw.read_sizes` defines a fresh symbol for each at run time (each at least
-  /// `minimum`).
+  /// known, `tw.read_sizes` defines a fresh symbol for each at run time (each
+  /// at least `minimum`).
   Result<Dims> elementsOrRead(size_t i, int64_t minimum = 0);
   /// The elements of a constant float or integer input as double.
   std::optional<llvm::SmallVector<double>> constantReals(size_t i);
@@ -87,9 +88,11 @@ public:
   bool hasAttribute(llvm::StringRef name) const;
   int64_t intAttribute(llvm::StringRef name, int64_t otherwise) const;
   double floatAttribute(llvm::StringRef name, double otherwise) const;
-  std::string stringAttribute(llvm::StringRef name, llvm::StringRef otherwise) const;
-  llvm::SmallVector<int64_t> intsAttribute(llvm::StringRef name,
-                                           llvm::ArrayRef<int64_t> otherwise = {}) const;
+  std::string stringAttribute(llvm::StringRef name,
+                              llvm::StringRef otherwise) const;
+  llvm::SmallVector<int64_t>
+  intsAttribute(llvm::StringRef name,
+                llvm::ArrayRef<int64_t> otherwise = {}) const;
   std::vector<std::string> stringsAttribute(llvm::StringRef name) const;
   llvm::SmallVector<double> floatsAttribute(llvm::StringRef name) const;
   /// A tensor attribute as a `tw.constant`; null Value when absent.
@@ -97,7 +100,8 @@ public:
   const onnx::GraphProto *graphAttribute(llvm::StringRef name) const;
 
   //===--- Results --------------------------------------------------------===//
-  void setOutput(size_t i, mlir::Value tensor, std::optional<Dims> elements = std::nullopt);
+  void setOutput(size_t i, mlir::Value tensor,
+                 std::optional<Dims> elements = std::nullopt);
 
   //===--- Sizes ----------------------------------------------------------===//
   DimExpr constant(int64_t value);
@@ -113,9 +117,9 @@ public:
   /// \returns the simpler one. \pre they are not different constants.
   DimExpr unify(DimExpr a, DimExpr b);
   /// numpy's broadcasting of the dims of all `operands`; ShapeMismatch if they
-  /// do not fit. Two unrelated symbols broadcast to the one that is not 1 at run
-  /// time; other sizes that are not known to be equal must be so, which the run
-  /// checks.
+  /// do not fit. Two unrelated symbols broadcast to the one that is not 1 at
+  /// run time; other sizes that are not known to be equal must be so, which the
+  /// run checks.
   Result<Dims> broadcastDims(llvm::ArrayRef<Dims> operands);
   /// `axis` counted from the end if negative; AttributeInvalid outside.
   Result<int64_t> normalizeAxis(int64_t axis, int64_t rank);
@@ -139,13 +143,13 @@ using ImportFunction = Status (*)(NodeImport &);
 struct OperatorEntry {
   const char *domain; // "" for ONNX's own
   const char *name;
-  int64_t since;      // lowest since-version that the function reads
+  int64_t since; // lowest since-version that the function reads
   ImportFunction import;
 };
 
-/// The rows of a family; `OperatorTable.cpp` joins them. The highest `since` not
-/// above the node's since-version is taken. An operator without a row is expanded through its ONNX
-/// function body, or is an UnsupportedOperator.
+/// The rows of a family; `OperatorTable.cpp` joins them. The highest `since`
+/// not above the node's since-version is taken. An operator without a row is
+/// expanded through its ONNX function body, or is an UnsupportedOperator.
 using OperatorFamily = llvm::ArrayRef<OperatorEntry>;
 
 } // namespace tilewright::frontend

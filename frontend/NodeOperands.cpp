@@ -16,7 +16,9 @@ namespace tilewright::frontend {
 size_t NodeImport::numInputs() const { return node.input_size(); }
 size_t NodeImport::numOutputs() const { return node.output_size(); }
 
-bool NodeImport::hasInput(size_t i) const { return i < numInputs() && !node.input(i).empty(); }
+bool NodeImport::hasInput(size_t i) const {
+  return i < numInputs() && !node.input(i).empty();
+}
 
 bool NodeImport::wantsOutput(size_t i) const {
   return i < numOutputs() && !node.output(i).empty();
@@ -36,9 +38,13 @@ SmallVector<Value> NodeImport::inputs() {
 
 Dims NodeImport::dims(size_t i) { return tw::dimsOf(input(i).getType()); }
 
-size_t NodeImport::rank(size_t i) { return cast<RankedTensorType>(input(i).getType()).getRank(); }
+size_t NodeImport::rank(size_t i) {
+  return cast<RankedTensorType>(input(i).getType()).getRank();
+}
 
-Type NodeImport::element(size_t i) { return tw::elementTypeOf(input(i).getType()); }
+Type NodeImport::element(size_t i) {
+  return tw::elementTypeOf(input(i).getType());
+}
 
 //===----------------------------------------------------------------------===//
 // Known elements
@@ -48,7 +54,8 @@ Type NodeImport::element(size_t i) { return tw::elementTypeOf(input(i).getType()
 static constexpr int64_t maxKnownElements = 4096;
 
 /// \returns the elements of a constant of integers, `bytes` of them.
-static SmallVector<int64_t> decodeIntegers(IntegerType type, ArrayRef<char> bytes) {
+static SmallVector<int64_t> decodeIntegers(IntegerType type,
+                                           ArrayRef<char> bytes) {
   unsigned size = (type.getWidth() + 7) / 8;
   bool zeroExtend = type.isUnsigned() || type.getWidth() == 1;
   SmallVector<int64_t> values;
@@ -84,7 +91,8 @@ static SmallVector<double> decodeReals(FloatType type, ArrayRef<char> bytes) {
 /// \returns the bytes of a constant of at most `maxKnownElements`.
 static std::optional<std::vector<char>> smallConstant(Value tensor) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
-  if (!type || !type.hasStaticShape() || type.getNumElements() > maxKnownElements) {
+  if (!type || !type.hasStaticShape() ||
+      type.getNumElements() > maxKnownElements) {
     return std::nullopt;
   }
   return tw::constantBytes(tensor);
@@ -125,14 +133,16 @@ std::optional<Dims> NodeImport::wholeElements(size_t i) {
     return std::nullopt;
   }
   Dims known;
-  if (auto integer = dyn_cast<IntegerType>(element(i)); integer && integer.getWidth() <= 64) {
+  if (auto integer = dyn_cast<IntegerType>(element(i));
+      integer && integer.getWidth() <= 64) {
     for (int64_t number : decodeIntegers(integer, *bytes)) {
       known.push_back(constant(number));
     }
   } else if (auto real = dyn_cast<FloatType>(element(i))) {
     for (double number : decodeReals(real, *bytes)) {
       bool isWhole = std::abs(number) < 1e15 && number == std::floor(number);
-      known.push_back(isWhole ? constant(static_cast<int64_t>(number)) : DimExpr());
+      known.push_back(isWhole ? constant(static_cast<int64_t>(number))
+                              : DimExpr());
     }
   } else {
     return std::nullopt;
@@ -153,7 +163,8 @@ std::optional<SmallVector<double>> NodeImport::constantReals(size_t i) {
     return SmallVector<double>(integers->begin(), integers->end());
   }
   Value tensor = input(i);
-  std::optional<std::vector<char>> bytes = tensor ? smallConstant(tensor) : std::nullopt;
+  std::optional<std::vector<char>> bytes =
+      tensor ? smallConstant(tensor) : std::nullopt;
   if (!bytes) {
     return std::nullopt;
   }
@@ -176,30 +187,36 @@ std::optional<SmallVector<double>> NodeImport::constantReals(size_t i) {
 /// known only at run time, or it is no vector.
 static std::optional<int64_t> lengthOf(Value tensor) {
   Dims dims = tw::dimsOf(tensor.getType());
-  return dims.empty() ? 1 : dims.size() == 1 ? dims[0].getConstant() : std::nullopt;
+  return dims.empty()       ? 1
+         : dims.size() == 1 ? dims[0].getConstant()
+                            : std::nullopt;
 }
 
 /// Defines a symbol for each of the listed elements of `tensor`.
-static void readElements(NodeImport &node, Value tensor, ArrayRef<int64_t> positions,
+static void readElements(NodeImport &node, Value tensor,
+                         ArrayRef<int64_t> positions,
                          ArrayRef<StringRef> symbols, int64_t minimum) {
   OpBuilder &builder = node.builder();
   Type element = tw::elementTypeOf(tensor.getType());
   Type wanted = builder.getI64Type();
   if (element != wanted) {
-    tensor = tw::buildElementwise(builder, node.loc(), tw::dimsOf(tensor.getType()), wanted, tensor,
-                                  [&](tw::BodyBuilder &body, ValueRange scalars) {
-                                    return body.cast(scalars[0], element, wanted);
-                                  });
+    tensor = tw::buildElementwise(
+        builder, node.loc(), tw::dimsOf(tensor.getType()), wanted, tensor,
+        [&](tw::BodyBuilder &body, ValueRange scalars) {
+          return body.cast(scalars[0], element, wanted);
+        });
   }
-  tw::ReadSizesOp::create(builder, node.loc(), tensor, builder.getDenseI64ArrayAttr(positions),
-                          builder.getStrArrayAttr(symbols), builder.getI64IntegerAttr(minimum));
+  tw::ReadSizesOp::create(
+      builder, node.loc(), tensor, builder.getDenseI64ArrayAttr(positions),
+      builder.getStrArrayAttr(symbols), builder.getI64IntegerAttr(minimum));
 }
 
 Result<Dims> NodeImport::readSizes(Value tensor, int64_t minimum) {
   std::optional<int64_t> length = lengthOf(tensor);
   if (!length || !isa<IntegerType>(tw::elementTypeOf(tensor.getType()))) {
     return error(ErrorCode::UnsupportedShape,
-                 "sizes must be a vector of integers, of a length known at compile time");
+                 "sizes must be a vector of integers, of a length known at "
+                 "compile time");
   }
   Dims symbols;
   SmallVector<StringRef> names;
@@ -208,7 +225,8 @@ Result<Dims> NodeImport::readSizes(Value tensor, int64_t minimum) {
     names.push_back(symbols.back().symbolName());
   }
   if (!symbols.empty()) {
-    readElements(*this, tensor, llvm::to_vector(llvm::seq<int64_t>(0, *length)), names, minimum);
+    readElements(*this, tensor, llvm::to_vector(llvm::seq<int64_t>(0, *length)),
+                 names, minimum);
   }
   return symbols;
 }
@@ -217,9 +235,10 @@ Result<Dims> NodeImport::elementsOrRead(size_t i, int64_t minimum) {
   Value tensor = input(i);
   std::optional<int64_t> length = tensor ? lengthOf(tensor) : std::nullopt;
   if (!length || *length > maxKnownElements || !isa<IntegerType>(element(i))) {
-    return error(ErrorCode::UnsupportedShape,
-                 "input " + Twine(i) +
-                     " must be a vector of integers, of a length known at compile time");
+    return error(
+        ErrorCode::UnsupportedShape,
+        "input " + Twine(i) +
+            " must be a vector of integers, of a length known at compile time");
   }
   Dims known = partialElements(i).value_or(Dims(*length));
   SmallVector<int64_t> positions;

@@ -13,45 +13,25 @@
 namespace tilewright::frontend {
 
 static constexpr OperatorFamily (*families[])() = {
-    activationOperators,
-    argScanOperators,
-    arithmeticOperators,
-    batchNormOperators,
-    castOperators,
-    controlFlowOperators,
-    convOperators,
-    convTransposeOperators,
-    createOperators,
-    deformConvOperators,
-    einsumOperators,
-    fourierOperators,
-    gatherOperators,
-    gridSampleOperators,
-    integerProductOperators,
-    irregularOperators,
-    logicOperators,
-    matmulOperators,
-    movementOperators,
-    normalizationOperators,
-    padOperators,
-    poolOperators,
-    quantizeOperators,
-    randomOperators,
-    recurrentOperators,
-    reduceOperators,
-    resizeOperators,
-    roiAlignOperators,
-    scanOperators,
-    scatterOperators,
-    shapeOperators,
-    sliceOperators,
-    unaryOperators,
+    activationOperators, argScanOperators,       arithmeticOperators,
+    batchNormOperators,  castOperators,          controlFlowOperators,
+    convOperators,       convTransposeOperators, createOperators,
+    deformConvOperators, einsumOperators,        fourierOperators,
+    gatherOperators,     gridSampleOperators,    integerProductOperators,
+    irregularOperators,  logicOperators,         matmulOperators,
+    movementOperators,   normalizationOperators, padOperators,
+    poolOperators,       quantizeOperators,      randomOperators,
+    recurrentOperators,  reduceOperators,        resizeOperators,
+    roiAlignOperators,   scanOperators,          scatterOperators,
+    shapeOperators,      sliceOperators,         unaryOperators,
     unpoolOperators,
 };
 
 using Key = std::tuple<llvm::StringRef, llvm::StringRef, int64_t>;
 
-static Key keyOf(const OperatorEntry &entry) { return {entry.domain, entry.name, entry.since}; }
+static Key keyOf(const OperatorEntry &entry) {
+  return {entry.domain, entry.name, entry.since};
+}
 
 llvm::ArrayRef<OperatorEntry> allOperators() {
   static const std::vector<OperatorEntry> table = [] {
@@ -59,13 +39,15 @@ llvm::ArrayRef<OperatorEntry> allOperators() {
     for (auto family : families) {
       llvm::append_range(rows, family());
     }
-    llvm::sort(rows, [](const auto &a, const auto &b) { return keyOf(a) < keyOf(b); });
+    llvm::sort(
+        rows, [](const auto &a, const auto &b) { return keyOf(a) < keyOf(b); });
     return rows;
   }();
   return table;
 }
 
-const OperatorEntry *findOperator(llvm::StringRef domain, llvm::StringRef name, int64_t version) {
+const OperatorEntry *findOperator(llvm::StringRef domain, llvm::StringRef name,
+                                  int64_t version) {
   llvm::ArrayRef<OperatorEntry> table = allOperators();
   // The last row that is not above the wanted one.
   auto it = llvm::upper_bound(table, Key(domain, name, version),

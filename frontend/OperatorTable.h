@@ -12,7 +12,8 @@ namespace tilewright::frontend {
 
 /// \returns the row for an operator at a since-version, or null. `domain` is in
 /// canonical form.
-const OperatorEntry *findOperator(llvm::StringRef domain, llvm::StringRef name, int64_t version);
+const OperatorEntry *findOperator(llvm::StringRef domain, llvm::StringRef name,
+                                  int64_t version);
 
 /// \returns all rows, sorted by domain, name and version.
 llvm::ArrayRef<OperatorEntry> allOperators();

@@ -19,28 +19,33 @@ namespace tilewright::frontend {
 static Status checkCondition(NodeImport &node, size_t input) {
   TW_RETURN_IF_ERROR(requireBool(node, input));
   if (!tw::productOf(node.context(), node.dims(input)).isConstant(1)) {
-    return node.error(ErrorCode::ShapeMismatch, "the condition must be one element, not " +
-                                                    textOf(node.dims(input)));
+    return node.error(ErrorCode::ShapeMismatch,
+                      "the condition must be one element, not " +
+                          textOf(node.dims(input)));
   }
   return Status::ok();
 }
 
-static Status checkOutputs(NodeImport &node, ArrayRef<ImportedValue> outputs, size_t wanted) {
+static Status checkOutputs(NodeImport &node, ArrayRef<ImportedValue> outputs,
+                           size_t wanted) {
   if (outputs.size() < wanted) {
-    return node.error(ErrorCode::ModelInvalid, "a subgraph has " + Twine(outputs.size()) +
-                                                   " outputs, not " + Twine(wanted));
+    return node.error(ErrorCode::ModelInvalid,
+                      "a subgraph has " + Twine(outputs.size()) +
+                          " outputs, not " + Twine(wanted));
   }
   for (const ImportedValue &value : outputs) {
     if (!value.tensor) {
-      return node.error(ErrorCode::UnsupportedType,
-                        "sequences and optionals in subgraphs are not supported");
+      return node.error(
+          ErrorCode::UnsupportedType,
+          "sequences and optionals in subgraphs are not supported");
     }
   }
   return Status::ok();
 }
 
 /// The condition is known: the branch stands in place of the node.
-static Status importBranchInPlace(NodeImport &node, const onnx::GraphProto &branch) {
+static Status importBranchInPlace(NodeImport &node,
+                                  const onnx::GraphProto &branch) {
   Result<Values> results = node.graph().importGraph(branch, {});
   if (!results) {
     return results.status();
@@ -53,8 +58,8 @@ static Status importBranchInPlace(NodeImport &node, const onnx::GraphProto &bran
 }
 
 /// Imports a branch into `region`; its outputs are yielded.
-static Result<Values> importBranch(NodeImport &node, const onnx::GraphProto &branch,
-                                   Region &region) {
+static Result<Values>
+importBranch(NodeImport &node, const onnx::GraphProto &branch, Region &region) {
   OpBuilder &builder = node.builder();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&region.emplaceBlock());
@@ -73,17 +78,19 @@ static Result<Values> importBranch(NodeImport &node, const onnx::GraphProto &bra
 }
 
 /// The type of a result of both branches: sizes that differ become symbols.
-static Result<Type> mergedType(NodeImport &node, Type a, Type b, SmallVector<StringRef> &defines) {
+static Result<Type> mergedType(NodeImport &node, Type a, Type b,
+                               SmallVector<StringRef> &defines) {
   Dims left = tw::dimsOf(a), right = tw::dimsOf(b), dims;
   if (tw::elementTypeOf(a) != tw::elementTypeOf(b)) {
-    return node.error(ErrorCode::TypeMismatch, "the branches give elements of types " +
-                                                   textOf(tw::elementTypeOf(a)) + " and " +
-                                                   textOf(tw::elementTypeOf(b)));
+    return node.error(ErrorCode::TypeMismatch,
+                      "the branches give elements of types " +
+                          textOf(tw::elementTypeOf(a)) + " and " +
+                          textOf(tw::elementTypeOf(b)));
   }
   if (left.size() != right.size()) {
-    return node.error(ErrorCode::UnsupportedShape, "the branches give tensors of rank " +
-                                                       Twine(left.size()) + " and " +
-                                                       Twine(right.size()));
+    return node.error(ErrorCode::UnsupportedShape,
+                      "the branches give tensors of rank " +
+                          Twine(left.size()) + " and " + Twine(right.size()));
   }
   for (auto [x, y] : llvm::zip(left, right)) {
     if (node.graph().simplify(x) == node.graph().simplify(y)) {
@@ -97,7 +104,8 @@ static Result<Type> mergedType(NodeImport &node, Type a, Type b, SmallVector<Str
 }
 
 /// What both branches agree on.
-static std::optional<Dims> mergedElements(const ImportedValue &a, const ImportedValue &b) {
+static std::optional<Dims> mergedElements(const ImportedValue &a,
+                                          const ImportedValue &b) {
   if (!a.elements || !b.elements || a.elements->size() != b.elements->size()) {
     return std::nullopt;
   }
@@ -148,19 +156,23 @@ static std::optional<SizeComparison> sizeComparison(NodeImport &node) {
   return std::nullopt;
 }
 
-static Status importBranches(NodeImport &node, const onnx::GraphProto &thenGraph,
-                             const onnx::GraphProto &elseGraph, Branches &branches) {
-  Result<Values> thenValues = importBranch(node, thenGraph, branches.thenRegion);
+static Status importBranches(NodeImport &node,
+                             const onnx::GraphProto &thenGraph,
+                             const onnx::GraphProto &elseGraph,
+                             Branches &branches) {
+  Result<Values> thenValues =
+      importBranch(node, thenGraph, branches.thenRegion);
   if (!thenValues) {
     return thenValues.status();
   }
-  Result<Values> elseValues = importBranch(node, elseGraph, branches.elseRegion);
+  Result<Values> elseValues =
+      importBranch(node, elseGraph, branches.elseRegion);
   if (!elseValues) {
     return elseValues.status();
   }
   for (auto [a, b] : llvm::zip(*thenValues, *elseValues)) {
-    Result<Type> type =
-        mergedType(node, a.tensor.getType(), b.tensor.getType(), branches.defines);
+    Result<Type> type = mergedType(node, a.tensor.getType(), b.tensor.getType(),
+                                   branches.defines);
     if (!type) {
       return type.status();
     }
@@ -184,24 +196,28 @@ static Status importIf(NodeImport &node) {
   Branches branches;
   Status status = importBranches(node, *thenGraph, *elseGraph, branches);
   if (!status) {
-    // PyTorch's squeeze(axis) becomes `size == 1 ? Squeeze(x) : x`, whose rank no
-    // type can hold: the sizes are taken as equal, which the run checks.
+    // PyTorch's squeeze(axis) becomes `size == 1 ? Squeeze(x) : x`, whose rank
+    // no type can hold: the sizes are taken as equal, which the run checks.
     std::optional<SizeComparison> comparison = sizeComparison(node);
     if (!comparison) {
       return status;
     }
     node.requireZero(comparison->difference);
-    return importBranchInPlace(node, comparison->equalMeansTrue ? *thenGraph : *elseGraph);
+    return importBranchInPlace(node, comparison->equalMeansTrue ? *thenGraph
+                                                                : *elseGraph);
   }
   OpBuilder &builder = node.builder();
-  ArrayAttr symbols =
-      branches.defines.empty() ? ArrayAttr() : builder.getStrArrayAttr(branches.defines);
-  auto op = tw::IfOp::create(builder, node.loc(), branches.types, node.input(0), symbols);
+  ArrayAttr symbols = branches.defines.empty()
+                          ? ArrayAttr()
+                          : builder.getStrArrayAttr(branches.defines);
+  auto op = tw::IfOp::create(builder, node.loc(), branches.types, node.input(0),
+                             symbols);
   op.getThenRegion().takeBody(branches.thenRegion);
   op.getElseRegion().takeBody(branches.elseRegion);
   for (size_t i = 0; i < node.numOutputs(); ++i) {
-    node.setOutput(i, op.getResult(i),
-                   mergedElements(branches.thenValues[i], branches.elseValues[i]));
+    node.setOutput(
+        i, op.getResult(i),
+        mergedElements(branches.thenValues[i], branches.elseValues[i]));
   }
   return Status::ok();
 }
@@ -219,7 +235,8 @@ static Status importLoop(NodeImport &node) {
   if (node.hasInput(0)) {
     TW_RETURN_IF_ERROR(requireInteger(node, 0));
     if (!tw::productOf(node.context(), node.dims(0)).isConstant(1)) {
-      return node.error(ErrorCode::ShapeMismatch, "the trip count must be one element");
+      return node.error(ErrorCode::ShapeMismatch,
+                        "the trip count must be one element");
     }
     loop.setTripCount(node.input(0), node.elements(0));
   }
@@ -230,7 +247,8 @@ static Status importLoop(NodeImport &node) {
   size_t carried = node.numInputs() > 2 ? node.numInputs() - 2 : 0;
   for (size_t i = 0; i < carried; ++i) {
     if (!node.hasInput(i + 2)) {
-      return node.error(ErrorCode::UnsupportedType, "optional loop variables are not supported");
+      return node.error(ErrorCode::UnsupportedType,
+                        "optional loop variables are not supported");
     }
     loop.carry(node.input(i + 2));
   }

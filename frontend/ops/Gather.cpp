@@ -12,13 +12,14 @@ using namespace mlir;
 
 namespace tilewright::frontend {
 
-Value loadIndex(NodeImport &node, BodyBuilder &body, size_t input, ValueRange position,
-                DimExpr bound) {
-  return body.dataIndex(body.load(node.input(input), position), bound, /*wrap=*/true,
-                        tw::isUnsigned(node.element(input)));
+Value loadIndex(NodeImport &node, BodyBuilder &body, size_t input,
+                ValueRange position, DimExpr bound) {
+  return body.dataIndex(body.load(node.input(input), position), bound,
+                        /*wrap=*/true, tw::isUnsigned(node.element(input)));
 }
 
-Value loadIndexed(BodyBuilder &body, Value source, ValueRange position, ArrayRef<DimExpr> bounds) {
+Value loadIndexed(BodyBuilder &body, Value source, ValueRange position,
+                  ArrayRef<DimExpr> bounds) {
   Value guard;
   for (DimExpr bound : bounds) {
     if (!(bound - 1).isNonNegative()) {
@@ -33,7 +34,8 @@ Value loadIndexed(BodyBuilder &body, Value source, ValueRange position, ArrayRef
 static Status importGather(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireRankAtLeast(node, 0, 1));
   TW_RETURN_IF_ERROR(requireInteger(node, 1));
-  Result<int64_t> axis = node.normalizeAxis(node.intAttribute("axis", 0), node.rank(0));
+  Result<int64_t> axis =
+      node.normalizeAxis(node.intAttribute("axis", 0), node.rank(0));
   if (!axis) {
     return axis.status();
   }
@@ -49,7 +51,8 @@ static Status importGather(NodeImport &node) {
     llvm::append_range(position, at.drop_front(*axis + indices.size()));
     return loadIndexed(body, source, position, dims[*axis]);
   };
-  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), result, node.element(0), write));
+  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), result,
+                                 node.element(0), write));
   return Status::ok();
 }
 
@@ -57,7 +60,8 @@ static Status importGatherElements(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireRankAtLeast(node, 0, 1));
   TW_RETURN_IF_ERROR(requireInteger(node, 1));
   TW_RETURN_IF_ERROR(requireRank(node, 1, node.rank(0)));
-  Result<int64_t> axis = node.normalizeAxis(node.intAttribute("axis", 0), node.rank(0));
+  Result<int64_t> axis =
+      node.normalizeAxis(node.intAttribute("axis", 0), node.rank(0));
   if (!axis) {
     return axis.status();
   }
@@ -69,20 +73,22 @@ static Status importGatherElements(NodeImport &node) {
     position[*axis] = loadIndex(node, body, 1, at, dims[*axis]);
     return loadIndexed(body, source, position, dims[*axis]);
   };
-  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), result, node.element(0), write));
+  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), result,
+                                 node.element(0), write));
   return Status::ok();
 }
 
-Status checkInside(NodeImport &node, ArrayRef<DimExpr> inner, ArrayRef<DimExpr> outer,
-                   int64_t except) {
+Status checkInside(NodeImport &node, ArrayRef<DimExpr> inner,
+                   ArrayRef<DimExpr> outer, int64_t except) {
   for (int64_t i = 0; i < static_cast<int64_t>(inner.size()); ++i) {
     if (i == except) {
       continue;
     }
     DimExpr room = outer[i] - inner[i];
     if (room.getConstant().value_or(0) < 0) {
-      return node.error(ErrorCode::ShapeMismatch, "indices of shape " + textOf(inner) +
-                                                      " go beyond data of shape " + textOf(outer));
+      return node.error(ErrorCode::ShapeMismatch,
+                        "indices of shape " + textOf(inner) +
+                            " go beyond data of shape " + textOf(outer));
     }
     // Zero exactly where there is room.
     node.requireZero(room.min(node.constant(0)));
@@ -96,19 +102,23 @@ Result<int64_t> tupleLength(NodeImport &node, int64_t batchDims) {
   TW_RETURN_IF_ERROR(requireRankAtLeast(node, 1, 1));
   std::optional<int64_t> length = node.dims(1).back().getConstant();
   if (!length) {
-    return node.error(ErrorCode::UnsupportedShape,
-                      "the last axis of the indices must be known at compile time");
+    return node.error(
+        ErrorCode::UnsupportedShape,
+        "the last axis of the indices must be known at compile time");
   }
-  auto rank = static_cast<int64_t>(node.rank(0)), depth = static_cast<int64_t>(node.rank(1));
+  auto rank = static_cast<int64_t>(node.rank(0)),
+       depth = static_cast<int64_t>(node.rank(1));
   if (batchDims < 0 || batchDims >= depth || batchDims > rank) {
     return node.error(ErrorCode::AttributeInvalid,
-                      "'batch_dims' is " + Twine(batchDims) + ", for operands of rank " +
-                          Twine(rank) + " and " + Twine(depth));
+                      "'batch_dims' is " + Twine(batchDims) +
+                          ", for operands of rank " + Twine(rank) + " and " +
+                          Twine(depth));
   }
   if (*length < 1 || *length > rank - batchDims) {
-    return node.error(ErrorCode::ShapeMismatch, "indices of " + Twine(*length) +
-                                                    " coordinates do not fit data of rank " +
-                                                    Twine(rank));
+    return node.error(ErrorCode::ShapeMismatch,
+                      "indices of " + Twine(*length) +
+                          " coordinates do not fit data of rank " +
+                          Twine(rank));
   }
   return *length;
 }
@@ -122,8 +132,9 @@ static Status importGatherND(NodeImport &node) {
   Dims dims = node.dims(0), indices = node.dims(1);
   for (int64_t i = 0; i < batch; ++i) {
     if (!mayBeEqual(dims[i], indices[i])) {
-      return node.error(ErrorCode::ShapeMismatch, "batches of " + textOf(dims) + " and " +
-                                                      textOf(indices) + " differ");
+      return node.error(ErrorCode::ShapeMismatch,
+                        "batches of " + textOf(dims) + " and " +
+                            textOf(indices) + " differ");
     }
     node.requireZero(dims[i] - indices[i]);
   }
@@ -142,7 +153,8 @@ static Status importGatherND(NodeImport &node) {
     llvm::append_range(position, at.drop_front(outer));
     return loadIndexed(body, source, position, bounds);
   };
-  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), result, node.element(0), write));
+  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), result,
+                                 node.element(0), write));
   return Status::ok();
 }
 
@@ -152,12 +164,14 @@ static Status importOneHot(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireNumber(node, 0));
   TW_RETURN_IF_ERROR(requireRank(node, 2, 1));
   Dims indices = node.dims(0);
-  Result<int64_t> axis = node.normalizeAxis(node.intAttribute("axis", -1), indices.size() + 1);
+  Result<int64_t> axis =
+      node.normalizeAxis(node.intAttribute("axis", -1), indices.size() + 1);
   if (!axis) {
     return axis.status();
   }
   if (!node.dims(2)[0].isConstant(2)) {
-    return node.error(ErrorCode::ShapeMismatch, "values must be the two of off and on");
+    return node.error(ErrorCode::ShapeMismatch,
+                      "values must be the two of off and on");
   }
   Result<Dims> depth = readDepth(node, 1);
   if (!depth) {
@@ -172,20 +186,24 @@ static Status importOneHot(NodeImport &node) {
     position.erase(position.begin() + *axis);
     Value index = body.cast(body.load(node.input(0), position), from, i64);
     Value size = toScalar(body, body.size(depth->front()), i64);
-    index = body.select(body.lessOf(index, body.integer(i64, 0), i64), body.addOf(index, size),
-                        index);
+    index = body.select(body.lessOf(index, body.integer(i64, 0), i64),
+                        body.addOf(index, size), index);
     Value isOn = body.equalOf(index, toScalar(body, at[*axis], i64));
-    return body.select(isOn, body.load(values, body.index(1)), body.load(values, body.index(0)));
+    return body.select(isOn, body.load(values, body.index(1)),
+                       body.load(values, body.index(0)));
   };
-  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), result, node.element(2), write));
+  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), result,
+                                 node.element(2), write));
   return Status::ok();
 }
 
 Result<Dims> readDepth(NodeImport &node, size_t input) {
   if (!node.hasInput(input) ||
-      !tw::productOf(node.context(), node.dims(input)).isConstant(1) || node.rank(input) > 1) {
+      !tw::productOf(node.context(), node.dims(input)).isConstant(1) ||
+      node.rank(input) > 1) {
     return node.error(ErrorCode::ShapeMismatch,
-                      "input " + Twine(input) + " must be a scalar or a vector of one");
+                      "input " + Twine(input) +
+                          " must be a scalar or a vector of one");
   }
   if (isInteger(node.element(input))) {
     Result<Dims> read = node.elementsOrRead(input);
@@ -195,7 +213,8 @@ Result<Dims> readDepth(NodeImport &node, size_t input) {
     }
     return read;
   }
-  return node.readSizes(castTensor(node, node.input(input), node.builder().getI64Type()));
+  return node.readSizes(
+      castTensor(node, node.input(input), node.builder().getI64Type()));
 }
 
 static constexpr OperatorEntry entries[] = {

@@ -12,16 +12,17 @@ namespace tilewright::frontend {
 
 /// Reads a coordinate of an axis of size `bound` from input `input`; negative
 /// ones count from the end, others outside are reported at run time.
-Value loadIndex(NodeImport &node, BodyBuilder &body, size_t input, ValueRange position,
-                DimExpr bound);
+Value loadIndex(NodeImport &node, BodyBuilder &body, size_t input,
+                ValueRange position, DimExpr bound);
 
 /// Reads `source` at a position that holds coordinates made by loadIndex();
 /// nothing where one of their `bounds` is zero, since no index fits then.
-Value loadIndexed(BodyBuilder &body, Value source, ValueRange position, ArrayRef<DimExpr> bounds);
+Value loadIndexed(BodyBuilder &body, Value source, ValueRange position,
+                  ArrayRef<DimExpr> bounds);
 
 /// Sizes `inner` must not exceed `outer`, except on axis `except`.
-Status checkInside(NodeImport &node, ArrayRef<DimExpr> inner, ArrayRef<DimExpr> outer,
-                   int64_t except);
+Status checkInside(NodeImport &node, ArrayRef<DimExpr> inner,
+                   ArrayRef<DimExpr> outer, int64_t except);
 
 /// The last size of the indices (input 1) of GatherND and ScatterND, after
 /// checks of ranks and types.

@@ -18,8 +18,9 @@ namespace tilewright::frontend {
 
 /// Builds a call; null `inputs` are those left out. `defined` is the symbol
 /// that the builtin sets, or any other expression where there is none.
-static SmallVector<Value> call(NodeImport &node, llvm::StringRef callee, ArrayRef<Value> inputs,
-                               TypeRange results, ArrayRef<int64_t> ints, DimExpr defined) {
+static SmallVector<Value> call(NodeImport &node, llvm::StringRef callee,
+                               ArrayRef<Value> inputs, TypeRange results,
+                               ArrayRef<int64_t> ints, DimExpr defined) {
   SmallVector<bool> present;
   SmallVector<Value> operands;
   for (Value input : inputs) {
@@ -33,8 +34,9 @@ static SmallVector<Value> call(NodeImport &node, llvm::StringRef callee, ArrayRe
   if (llvm::StringRef symbol = defined.symbolName(); !symbol.empty()) {
     defines = builder.getStrArrayAttr(symbol);
   }
-  auto op = tw::CallOp::create(builder, node.loc(), results, callee, operands, present, ints,
-                               ArrayRef<double>(), ArrayAttr(), defines);
+  auto op = tw::CallOp::create(builder, node.loc(), results, callee, operands,
+                               present, ints, ArrayRef<double>(), ArrayAttr(),
+                               defines);
   return SmallVector<Value>(op.getResults());
 }
 
@@ -54,7 +56,8 @@ static Result<std::optional<int64_t>> optionalAxis(NodeImport &node) {
   if (!node.hasAttribute("axis")) {
     return std::optional<int64_t>();
   }
-  Result<int64_t> axis = node.normalizeAxis(node.intAttribute("axis", 0), node.rank(0));
+  Result<int64_t> axis =
+      node.normalizeAxis(node.intAttribute("axis", 0), node.rank(0));
   if (!axis) {
     return axis.status();
   }
@@ -62,7 +65,8 @@ static Result<std::optional<int64_t>> optionalAxis(NodeImport &node) {
 }
 
 /// The dims of input 0 with `count` on the axis, or `count` alone.
-static Dims chosenDims(NodeImport &node, std::optional<int64_t> axis, DimExpr count) {
+static Dims chosenDims(NodeImport &node, std::optional<int64_t> axis,
+                       DimExpr count) {
   if (!axis) {
     return {count};
   }
@@ -84,7 +88,8 @@ static Status importCompress(NodeImport &node) {
     ints.push_back(**axis);
   }
   Type type = tw::tensorType(chosenDims(node, *axis, count), node.element(0));
-  node.setOutput(0, call(node, "compress", node.inputs(), type, ints, count)[0]);
+  node.setOutput(0,
+                 call(node, "compress", node.inputs(), type, ints, count)[0]);
   return Status::ok();
 }
 
@@ -100,10 +105,11 @@ static Status importUnique(NodeImport &node) {
     ints.push_back(**axis);
     all = node.dims(0)[**axis];
   }
-  SmallVector<Type> types = {tw::tensorType(chosenDims(node, *axis, count), node.element(0)),
-                             integersOf(node, count), integersOf(node, all),
-                             integersOf(node, count)};
-  SmallVector<Value> results = call(node, "unique", node.input(0), types, ints, count);
+  SmallVector<Type> types = {
+      tw::tensorType(chosenDims(node, *axis, count), node.element(0)),
+      integersOf(node, count), integersOf(node, all), integersOf(node, count)};
+  SmallVector<Value> results =
+      call(node, "unique", node.input(0), types, ints, count);
   for (auto [i, result] : llvm::enumerate(results)) {
     node.setOutput(i, result);
   }
@@ -112,7 +118,8 @@ static Status importUnique(NodeImport &node) {
 
 static Status importTopK(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireRankAtLeast(node, 0, 1));
-  Result<int64_t> axis = node.normalizeAxis(node.intAttribute("axis", -1), node.rank(0));
+  Result<int64_t> axis =
+      node.normalizeAxis(node.intAttribute("axis", -1), node.rank(0));
   if (!axis) {
     return axis.status();
   }
@@ -120,7 +127,8 @@ static Status importTopK(NodeImport &node) {
   Value tensor;
   if (node.version() < 10) {
     count = node.constant(node.intAttribute("k", 0));
-    tensor = tw::buildConstant(node.builder(), node.loc(), *count.getConstant());
+    tensor =
+        tw::buildConstant(node.builder(), node.loc(), *count.getConstant());
   } else {
     TW_RETURN_IF_ERROR(requireInteger(node, 1));
     if (!tw::productOf(node.context(), node.dims(1)).isConstant(1)) {
@@ -135,15 +143,18 @@ static Status importTopK(NodeImport &node) {
   Dims dims = node.dims(0);
   int64_t least = count ? count.getConstant().value_or(0) : 0;
   if (least < 0 || least > dims[*axis].getConstant().value_or(least)) {
-    return node.error(ErrorCode::ShapeMismatch, "there are no " + Twine(least) +
-                                                    " elements in an axis of size " +
-                                                    dims[*axis].toString());
+    return node.error(ErrorCode::ShapeMismatch,
+                      "there are no " + Twine(least) +
+                          " elements in an axis of size " +
+                          dims[*axis].toString());
   }
   dims[*axis] = count ? count : defined;
-  SmallVector<Type> types = {tw::tensorType(dims, node.element(0)), integersOf(node, dims)};
-  SmallVector<Value> results =
-      call(node, "topk", {node.input(0), tensor}, types,
-           {*axis, node.intAttribute("largest", 1), node.intAttribute("sorted", 1)}, defined);
+  SmallVector<Type> types = {tw::tensorType(dims, node.element(0)),
+                             integersOf(node, dims)};
+  SmallVector<Value> results = call(
+      node, "topk", {node.input(0), tensor}, types,
+      {*axis, node.intAttribute("largest", 1), node.intAttribute("sorted", 1)},
+      defined);
   node.setOutput(0, results[0]);
   node.setOutput(1, results[1]);
   return Status::ok();
@@ -154,19 +165,20 @@ static Status importNonMaxSuppression(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireRank(node, 1, 3));
   for (size_t i : {0, 1, 3, 4}) {
     if (node.hasInput(i) && !node.element(i).isF32()) {
-      return node.error(ErrorCode::TypeMismatch,
-                        "input " + Twine(i) + " must be f32, not " + textOf(node.element(i)));
+      return node.error(ErrorCode::TypeMismatch, "input " + Twine(i) +
+                                                     " must be f32, not " +
+                                                     textOf(node.element(i)));
     }
   }
   if (node.hasInput(2)) {
     TW_RETURN_IF_ERROR(requireInteger(node, 2));
   }
   Dims boxes = node.dims(0), scores = node.dims(1);
-  if (!mayBeEqual(boxes[2], node.constant(4)) || !mayBeEqual(boxes[0], scores[0]) ||
-      !mayBeEqual(boxes[1], scores[2])) {
-    return node.error(ErrorCode::ShapeMismatch, "boxes of shape " + textOf(boxes) +
-                                                    " do not fit scores of shape " +
-                                                    textOf(scores));
+  if (!mayBeEqual(boxes[2], node.constant(4)) ||
+      !mayBeEqual(boxes[0], scores[0]) || !mayBeEqual(boxes[1], scores[2])) {
+    return node.error(ErrorCode::ShapeMismatch,
+                      "boxes of shape " + textOf(boxes) +
+                          " do not fit scores of shape " + textOf(scores));
   }
   SmallVector<Value> inputs = node.inputs();
   for (Value &input : llvm::drop_begin(inputs, 2)) {

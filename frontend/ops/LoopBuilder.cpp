@@ -23,7 +23,8 @@ void LoopBuilder::setTripCount(Value tensor, std::optional<Dims> known) {
   }
 }
 
-void LoopBuilder::setCondition(Value tensor, std::optional<SmallVector<int64_t>> known) {
+void LoopBuilder::setCondition(Value tensor,
+                               std::optional<SmallVector<int64_t>> known) {
   condition = scalar(tensor);
   startsTrue = known && known->front() != 0;
 }
@@ -65,12 +66,14 @@ Result<Values> LoopBuilder::tryBody(Region &region, Body importBody) {
   }
   if (yielded->size() < carried.size() + 1) {
     return node.error(ErrorCode::ModelInvalid,
-                      "the body has " + Twine(yielded->size()) + " outputs for " +
-                          Twine(carried.size()) + " loop variables and the condition");
+                      "the body has " + Twine(yielded->size()) +
+                          " outputs for " + Twine(carried.size()) +
+                          " loop variables and the condition");
   }
   if (!tw::elementTypeOf(operands[0].getType()).isInteger(1) ||
       !tw::elementCount(operands[0].getType()).isConstant(1)) {
-    return node.error(ErrorCode::TypeMismatch, "the body's condition must be one bool");
+    return node.error(ErrorCode::TypeMismatch,
+                      "the body's condition must be one bool");
   }
   staysTrue = yielded->front().elements && yielded->front().elements->front() &&
               yielded->front().elements->front().isConstant(1);
@@ -86,12 +89,14 @@ Result<bool> LoopBuilder::adaptTypes(ArrayRef<ImportedValue> yielded) {
   for (auto [i, type] : llvm::enumerate(argumentTypes)) {
     Type other = yielded[i + 1].tensor.getType();
     Dims dims = tw::dimsOf(type), next = tw::dimsOf(other);
-    if (tw::elementTypeOf(type) != tw::elementTypeOf(other) || dims.size() != next.size()) {
-      return node.error(ErrorCode::UnsupportedShape,
-                        "the loop variable " + Twine(i) +
-                            " changes its element type or rank: from " + textOf(dims) + " of " +
-                            textOf(tw::elementTypeOf(type)) + " to " + textOf(next) + " of " +
-                            textOf(tw::elementTypeOf(other)));
+    if (tw::elementTypeOf(type) != tw::elementTypeOf(other) ||
+        dims.size() != next.size()) {
+      return node.error(
+          ErrorCode::UnsupportedShape,
+          "the loop variable " + Twine(i) +
+              " changes its element type or rank: from " + textOf(dims) +
+              " of " + textOf(tw::elementTypeOf(type)) + " to " + textOf(next) +
+              " of " + textOf(tw::elementTypeOf(other)));
     }
     for (auto [dim, after] : llvm::zip(dims, next)) {
       if (dim != after && !llvm::is_contained(defines, dim.symbolName())) {
@@ -109,7 +114,8 @@ SmallVector<Type> LoopBuilder::resultTypes(ArrayRef<ImportedValue> yielded) {
   auto isInner = [&](DimExpr dim) {
     bool found = false;
     dim.forEachSymbol([&](StringRef name) {
-      found |= llvm::is_contained(inner, name) || node.graph().isSymbolAfter(name, firstInnerSymbol);
+      found |= llvm::is_contained(inner, name) ||
+               node.graph().isSymbolAfter(name, firstInnerSymbol);
     });
     return found;
   };
@@ -151,14 +157,16 @@ Result<SmallVector<Value>> LoopBuilder::build(size_t stacks, Body importBody) {
   }
   if (yielded.size() != carried.size() + stacks + 1) {
     return node.error(ErrorCode::ModelInvalid,
-                      "the body has " + Twine(yielded.size()) + " outputs, not " +
+                      "the body has " + Twine(yielded.size()) +
+                          " outputs, not " +
                           Twine(carried.size() + stacks + 1));
   }
   SmallVector<Type> types = resultTypes(yielded);
   OpBuilder &builder = node.builder();
-  ArrayAttr symbols = defines.empty() ? ArrayAttr() : builder.getStrArrayAttr(defines);
-  auto loop =
-      tw::LoopOp::create(builder, node.loc(), types, tripCount, condition, carried, symbols);
+  ArrayAttr symbols =
+      defines.empty() ? ArrayAttr() : builder.getStrArrayAttr(defines);
+  auto loop = tw::LoopOp::create(builder, node.loc(), types, tripCount,
+                                 condition, carried, symbols);
   loop.getBody().takeBody(body);
   return SmallVector<Value>(loop.getResults());
 }

@@ -14,13 +14,17 @@ namespace tilewright::frontend {
 
 /// Sets output `output` to a map of `dims` that reads input 0 where `position`
 /// says.
-static void setMoved(NodeImport &node, size_t output, ArrayRef<DimExpr> dims,
-                     llvm::function_ref<SmallVector<Value>(BodyBuilder &, ValueRange)> position) {
+static void
+setMoved(NodeImport &node, size_t output, ArrayRef<DimExpr> dims,
+         llvm::function_ref<SmallVector<Value>(BodyBuilder &, ValueRange)>
+             position) {
   Value source = node.input(0);
-  node.setOutput(output, tw::buildMap(node.builder(), node.loc(), dims, node.element(0),
-                                      [&](BodyBuilder &body, ValueRange coordinates) {
-                                        return body.load(source, position(body, coordinates));
-                                      }));
+  node.setOutput(output,
+                 tw::buildMap(node.builder(), node.loc(), dims, node.element(0),
+                              [&](BodyBuilder &body, ValueRange coordinates) {
+                                return body.load(source,
+                                                 position(body, coordinates));
+                              }));
 }
 
 //===----------------------------------------------------------------------===//
@@ -36,8 +40,10 @@ static Status importTranspose(NodeImport &node) {
   SmallVector<int64_t> sorted = order;
   llvm::sort(sorted);
   if (sorted != axes) {
-    return node.error(ErrorCode::AttributeInvalid,
-                      "'perm' is no permutation of the axes of a tensor of rank " + Twine(rank));
+    return node.error(
+        ErrorCode::AttributeInvalid,
+        "'perm' is no permutation of the axes of a tensor of rank " +
+            Twine(rank));
   }
   Dims result;
   for (int64_t axis : order) {
@@ -70,7 +76,8 @@ static Result<Dims> concatDims(NodeImport &node, int64_t axis) {
       }
       if (!mayBeEqual(result[k], dims[k])) {
         return node.error(ErrorCode::ShapeMismatch,
-                          "operands of shapes " + textOf(node.dims(0)) + " and " + textOf(dims) +
+                          "operands of shapes " + textOf(node.dims(0)) +
+                              " and " + textOf(dims) +
                               " cannot be joined along axis " + Twine(axis));
       }
       result[k] = node.unify(result[k], dims[k]);
@@ -82,7 +89,8 @@ static Result<Dims> concatDims(NodeImport &node, int64_t axis) {
 static Status importConcat(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireRankAtLeast(node, 0, 1));
   TW_RETURN_IF_ERROR(requireSameElement(node, node.numInputs()));
-  Result<int64_t> axis = node.normalizeAxis(node.intAttribute("axis", 1), node.rank(0));
+  Result<int64_t> axis =
+      node.normalizeAxis(node.intAttribute("axis", 1), node.rank(0));
   if (!axis) {
     return axis.status();
   }
@@ -103,12 +111,14 @@ static Status importConcat(NodeImport &node) {
       DimExpr size = tw::dimsOf(operand.getType())[*axis];
       SmallVector<Value> position(at);
       position[*axis] = body.sub(at[*axis], body.size(offset));
-      result = body.load(operand, position, body.inside(position[*axis], size), result);
+      result = body.load(operand, position, body.inside(position[*axis], size),
+                         result);
       offset = offset + size;
     }
     return result;
   };
-  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), *dims, element, write));
+  node.setOutput(
+      0, tw::buildMap(node.builder(), node.loc(), *dims, element, write));
   return Status::ok();
 }
 
@@ -118,7 +128,8 @@ static Result<Dims> equalParts(NodeImport &node, DimExpr size) {
   bool isUneven = node.version() >= 18;
   if (isUneven && node.intAttribute("num_outputs", count) != count) {
     return node.error(ErrorCode::AttributeInvalid,
-                      "'num_outputs' is not the number of outputs, " + Twine(count));
+                      "'num_outputs' is not the number of outputs, " +
+                          Twine(count));
   }
   DimExpr part = isUneven ? size.ceilDiv(count) : size.floorDiv(count);
   Dims parts(count, part);
@@ -135,7 +146,8 @@ static Result<Dims> splitParts(NodeImport &node, DimExpr size) {
       parts.push_back(node.constant(part));
     }
   } else {
-    Result<Dims> given = node.hasInput(1) ? node.elementsOrRead(1) : equalParts(node, size);
+    Result<Dims> given =
+        node.hasInput(1) ? node.elementsOrRead(1) : equalParts(node, size);
     if (!given) {
       return given;
     }
@@ -143,16 +155,18 @@ static Result<Dims> splitParts(NodeImport &node, DimExpr size) {
   }
   TW_RETURN_IF_ERROR(checkSizes(node, parts));
   if (parts.size() != node.numOutputs()) {
-    return node.error(ErrorCode::ShapeMismatch, Twine(parts.size()) + " sizes are given for " +
-                                                    Twine(node.numOutputs()) + " outputs");
+    return node.error(ErrorCode::ShapeMismatch,
+                      Twine(parts.size()) + " sizes are given for " +
+                          Twine(node.numOutputs()) + " outputs");
   }
   DimExpr sum = node.constant(0);
   for (DimExpr part : parts) {
     sum = sum + part;
   }
   if (!mayBeEqual(sum, size)) {
-    return node.error(ErrorCode::ShapeMismatch, "an axis of size " + size.toString() +
-                                                    " cannot be split into " + textOf(parts));
+    return node.error(ErrorCode::ShapeMismatch,
+                      "an axis of size " + size.toString() +
+                          " cannot be split into " + textOf(parts));
   }
   node.unify(sum, size);
   return parts;
@@ -160,7 +174,8 @@ static Result<Dims> splitParts(NodeImport &node, DimExpr size) {
 
 static Status importSplit(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireRankAtLeast(node, 0, 1));
-  Result<int64_t> axis = node.normalizeAxis(node.intAttribute("axis", 0), node.rank(0));
+  Result<int64_t> axis =
+      node.normalizeAxis(node.intAttribute("axis", 0), node.rank(0));
   if (!axis) {
     return axis.status();
   }
@@ -213,9 +228,10 @@ static Status importTile(NodeImport &node) {
   }
   TW_RETURN_IF_ERROR(checkSizes(node, *counts));
   if (counts->size() != dims.size()) {
-    return node.error(ErrorCode::ShapeMismatch, Twine(counts->size()) +
-                                                    " repeats are given for a tensor of rank " +
-                                                    Twine(dims.size()));
+    return node.error(ErrorCode::ShapeMismatch,
+                      Twine(counts->size()) +
+                          " repeats are given for a tensor of rank " +
+                          Twine(dims.size()));
   }
   Dims result;
   for (auto [dim, count] : llvm::zip(dims, *counts)) {
@@ -224,8 +240,9 @@ static Status importTile(NodeImport &node) {
   setMoved(node, 0, result, [&](BodyBuilder &body, ValueRange at) {
     SmallVector<Value> position;
     for (auto [coordinate, dim, count] : llvm::zip(at, dims, *counts)) {
-      position.push_back(count.isConstant(1) ? coordinate
-                                             : body.mod(coordinate, body.size(dim)));
+      position.push_back(count.isConstant(1)
+                             ? coordinate
+                             : body.mod(coordinate, body.size(dim)));
     }
     return position;
   });
@@ -247,11 +264,13 @@ static Result<int64_t> blockSize(NodeImport &node) {
 }
 
 /// `size / divisor`; a remainder is an error.
-static Result<DimExpr> dividedSize(NodeImport &node, DimExpr size, int64_t divisor) {
+static Result<DimExpr> dividedSize(NodeImport &node, DimExpr size,
+                                   int64_t divisor) {
   DimExpr remainder = size.mod(node.constant(divisor));
   if (remainder.getConstant().value_or(0) != 0) {
     return node.error(ErrorCode::ShapeMismatch, "a size of " + size.toString() +
-                                                    " is not divisible by " + Twine(divisor));
+                                                    " is not divisible by " +
+                                                    Twine(divisor));
   }
   node.requireZero(remainder);
   return size.floorDiv(divisor);
@@ -262,7 +281,8 @@ static Result<DimExpr> dividedSize(NodeImport &node, DimExpr size, int64_t divis
 static Result<bool> depthIsInner(NodeImport &node) {
   std::string mode = node.stringAttribute("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") {
-    return node.error(ErrorCode::AttributeInvalid, "the mode '" + mode + "' is neither DCR nor CRD");
+    return node.error(ErrorCode::AttributeInvalid,
+                      "the mode '" + mode + "' is neither DCR nor CRD");
   }
   return mode == "DCR";
 }
@@ -282,15 +302,19 @@ static Status importDepthToSpace(NodeImport &node) {
     return depth.status();
   }
   Dims result = {dims[0], *depth, dims[2] * *block, dims[3] * *block};
-  setMoved(node, 0, result, [&](BodyBuilder &body, ValueRange at) -> SmallVector<Value> {
-    Value by = body.index(*block);
-    Value row = body.mod(at[2], by), column = body.mod(at[3], by);
-    Value inBlock = body.add(body.mul(row, by), column);
-    Value channel = *isInner
-                        ? body.add(body.mul(inBlock, body.size(*depth)), at[1])
-                        : body.add(body.mul(at[1], body.index(*block * *block)), inBlock);
-    return {at[0], channel, body.floorDiv(at[2], by), body.floorDiv(at[3], by)};
-  });
+  setMoved(node, 0, result,
+           [&](BodyBuilder &body, ValueRange at) -> SmallVector<Value> {
+             Value by = body.index(*block);
+             Value row = body.mod(at[2], by), column = body.mod(at[3], by);
+             Value inBlock = body.add(body.mul(row, by), column);
+             Value channel =
+                 *isInner
+                     ? body.add(body.mul(inBlock, body.size(*depth)), at[1])
+                     : body.add(body.mul(at[1], body.index(*block * *block)),
+                                inBlock);
+             return {at[0], channel, body.floorDiv(at[2], by),
+                     body.floorDiv(at[3], by)};
+           });
   return Status::ok();
 }
 
@@ -313,15 +337,18 @@ static Status importSpaceToDepth(NodeImport &node) {
     return width.status();
   }
   Dims result = {dims[0], dims[1] * (*block * *block), *height, *width};
-  setMoved(node, 0, result, [&](BodyBuilder &body, ValueRange at) -> SmallVector<Value> {
-    Value by = body.index(*block), depth = body.size(dims[1]);
-    Value area = body.index(*block * *block);
-    Value inBlock = *isInner ? body.floorDiv(at[1], depth) : body.mod(at[1], area);
-    Value channel = *isInner ? body.mod(at[1], depth) : body.floorDiv(at[1], area);
-    return {at[0], channel,
-            body.add(body.mul(at[2], by), body.floorDiv(inBlock, by)),
-            body.add(body.mul(at[3], by), body.mod(inBlock, by))};
-  });
+  setMoved(node, 0, result,
+           [&](BodyBuilder &body, ValueRange at) -> SmallVector<Value> {
+             Value by = body.index(*block), depth = body.size(dims[1]);
+             Value area = body.index(*block * *block);
+             Value inBlock =
+                 *isInner ? body.floorDiv(at[1], depth) : body.mod(at[1], area);
+             Value channel =
+                 *isInner ? body.mod(at[1], depth) : body.floorDiv(at[1], area);
+             return {at[0], channel,
+                     body.add(body.mul(at[2], by), body.floorDiv(inBlock, by)),
+                     body.add(body.mul(at[3], by), body.mod(inBlock, by))};
+           });
   return Status::ok();
 }
 
@@ -332,7 +359,8 @@ static Status importSpaceToDepth(NodeImport &node) {
 static Status importReverseSequence(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireRankAtLeast(node, 0, 2));
   TW_RETURN_IF_ERROR(requireInteger(node, 1));
-  int64_t batch = node.intAttribute("batch_axis", 1), time = node.intAttribute("time_axis", 0);
+  int64_t batch = node.intAttribute("batch_axis", 1),
+          time = node.intAttribute("time_axis", 0);
   if (std::min(batch, time) != 0 || std::max(batch, time) != 1) {
     return node.error(ErrorCode::AttributeInvalid,
                       "'batch_axis' and 'time_axis' must be 0 and 1, one each");
@@ -371,13 +399,17 @@ static Status importTrilu(NodeImport &node) {
     if (diagonal) {
       Value scalar =
           body.load(diagonal, SmallVector<Value>(node.rank(1), body.index(0)));
-      shift = body.createOrFold<arith::IndexCastOp>(body.getIndexType(), scalar);
+      shift =
+          body.createOrFold<arith::IndexCastOp>(body.getIndexType(), scalar);
     }
     Value edge = body.add(at[at.size() - 2], shift), column = at.back();
-    Value kept = upper ? body.lessEqual(edge, column) : body.lessEqual(column, edge);
-    return body.load(source, at, kept, body.constant(tw::scalarType(element), 0.0));
+    Value kept =
+        upper ? body.lessEqual(edge, column) : body.lessEqual(column, edge);
+    return body.load(source, at, kept,
+                     body.constant(tw::scalarType(element), 0.0));
   };
-  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), node.dims(0), element, write));
+  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), node.dims(0),
+                                 element, write));
   return Status::ok();
 }
 

@@ -23,7 +23,8 @@ struct Borders {
 } // namespace
 
 /// The coordinate of the data behind `position`, which may lie outside of it.
-static Value foldBack(BodyBuilder &body, StringRef mode, Value position, DimExpr dim) {
+static Value foldBack(BodyBuilder &body, StringRef mode, Value position,
+                      DimExpr dim) {
   Value size = body.size(dim), zero = body.index(0);
   if (mode == "edge") {
     return body.min(body.max(position, zero), body.sub(size, 1));
@@ -35,16 +36,20 @@ static Value foldBack(BodyBuilder &body, StringRef mode, Value position, DimExpr
   Value last = body.sub(size, 1);
   Value period = body.max(body.mul(last, 2), body.index(1));
   Value phase = body.mod(position, period);
-  return body.select(body.lessEqual(phase, last), phase, body.sub(period, phase));
+  return body.select(body.lessEqual(phase, last), phase,
+                     body.sub(period, phase));
 }
 
-static Status setPadded(NodeImport &node, const Borders &borders, StringRef mode, Value fill) {
+static Status setPadded(NodeImport &node, const Borders &borders,
+                        StringRef mode, Value fill) {
   Value source = node.input(0);
   Dims dims = node.dims(0);
   Type element = node.element(0);
   auto write = [&](BodyBuilder &body, ValueRange at) {
     Value otherwise =
-        fill ? body.load(fill, SmallVector<Value>(tw::dimsOf(fill.getType()).size(), body.index(0)))
+        fill ? body.load(fill,
+                         SmallVector<Value>(tw::dimsOf(fill.getType()).size(),
+                                            body.index(0)))
              : body.constant(tw::scalarType(element), 0.0);
     SmallVector<Value> positions;
     Value guard;
@@ -66,12 +71,13 @@ static Status setPadded(NodeImport &node, const Borders &borders, StringRef mode
     }
     return body.load(source, positions, guard, otherwise);
   };
-  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), borders.result, element, write));
+  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), borders.result,
+                                 element, write));
   return Status::ok();
 }
 
-static Status padKnown(NodeImport &node, ArrayRef<DimExpr> pads, ArrayRef<int64_t> axes,
-                       StringRef mode, Value fill) {
+static Status padKnown(NodeImport &node, ArrayRef<DimExpr> pads,
+                       ArrayRef<int64_t> axes, StringRef mode, Value fill) {
   Dims result = node.dims(0);
   Dims begins(result.size()), ends(result.size());
   for (auto [i, axis] : llvm::enumerate(axes)) {
@@ -81,7 +87,8 @@ static Status padKnown(NodeImport &node, ArrayRef<DimExpr> pads, ArrayRef<int64_
   }
   TW_RETURN_IF_ERROR(checkSizes(node, result));
   auto begin = [&](BodyBuilder &body, size_t axis) -> Value {
-    bool isKept = !begins[axis] || (begins[axis].isConstant(0) && ends[axis].isConstant(0));
+    bool isKept = !begins[axis] ||
+                  (begins[axis].isConstant(0) && ends[axis].isConstant(0));
     return isKept ? Value() : body.size(begins[axis]);
   };
   return setPadded(node, {begin, result}, mode, fill);
@@ -89,7 +96,8 @@ static Status padKnown(NodeImport &node, ArrayRef<DimExpr> pads, ArrayRef<int64_
 
 /// Pads, and perhaps axes, that only the run knows: a map computes the begin
 /// and the resulting size of every axis.
-static Status padAtRunTime(NodeImport &node, std::optional<SmallVector<int64_t>> axes,
+static Status padAtRunTime(NodeImport &node,
+                           std::optional<SmallVector<int64_t>> axes,
                            int64_t count, StringRef mode, Value fill) {
   Dims dims = node.dims(0);
   auto rank = static_cast<int64_t>(dims.size());
@@ -97,11 +105,12 @@ static Status padAtRunTime(NodeImport &node, std::optional<SmallVector<int64_t>>
   auto write = [&](BodyBuilder &body, ValueRange at) -> SmallVector<Value> {
     Value begin = body.integer(i64, 0), size = body.integer(i64, 0);
     for (auto [i, dim] : llvm::enumerate(dims)) {
-      size = body.select(body.equal(at[0], body.index(i)), toScalar(body, body.size(dim), i64),
-                         size);
+      size = body.select(body.equal(at[0], body.index(i)),
+                         toScalar(body, body.size(dim), i64), size);
     }
     auto read = [&](size_t input, int64_t i) {
-      return body.cast(body.load(node.input(input), body.index(i)), node.element(input), i64);
+      return body.cast(body.load(node.input(input), body.index(i)),
+                       node.element(input), i64);
     };
     Value total = size;
     for (int64_t i = 0; i < count; ++i) {
@@ -109,18 +118,22 @@ static Status padAtRunTime(NodeImport &node, std::optional<SmallVector<int64_t>>
       if (axes) {
         listed = body.index((*axes)[i]);
       } else {
-        listed = body.createOrFold<arith::IndexCastOp>(body.getIndexType(), read(3, i));
-        listed = body.select(body.less(listed, body.index(0)), body.add(listed, rank), listed);
+        listed = body.createOrFold<arith::IndexCastOp>(body.getIndexType(),
+                                                       read(3, i));
+        listed = body.select(body.less(listed, body.index(0)),
+                             body.add(listed, rank), listed);
       }
       Value isOwn = body.equal(at[0], listed);
       Value before = read(1, i), after = read(1, i + count);
       begin = body.select(isOwn, before, begin);
-      total = body.select(isOwn, body.addOf(body.addOf(size, before), after), total);
+      total = body.select(isOwn, body.addOf(body.addOf(size, before), after),
+                          total);
     }
     return {begin, total};
   };
-  SmallVector<Value> tables = tw::buildMap(node.builder(), node.loc(), {node.constant(rank)},
-                                           TypeRange{i64, i64}, write);
+  SmallVector<Value> tables =
+      tw::buildMap(node.builder(), node.loc(), {node.constant(rank)},
+                   TypeRange{i64, i64}, write);
   Result<Dims> read = node.readSizes(tables[1]);
   if (!read) {
     return read.status();
@@ -135,16 +148,18 @@ static Status padAtRunTime(NodeImport &node, std::optional<SmallVector<int64_t>>
     if (axes && !llvm::is_contained(*axes, static_cast<int64_t>(axis))) {
       return {};
     }
-    return body.createOrFold<arith::IndexCastOp>(body.getIndexType(),
-                                                 body.load(tables[0], body.index(axis)));
+    return body.createOrFold<arith::IndexCastOp>(
+        body.getIndexType(), body.load(tables[0], body.index(axis)));
   };
   return setPadded(node, {begin, result}, mode, fill);
 }
 
 static Result<std::string> padMode(NodeImport &node) {
   std::string mode = node.stringAttribute("mode", "constant");
-  if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") {
-    return node.error(ErrorCode::AttributeInvalid, "the mode '" + mode + "' is unknown");
+  if (mode != "constant" && mode != "reflect" && mode != "edge" &&
+      mode != "wrap") {
+    return node.error(ErrorCode::AttributeInvalid,
+                      "the mode '" + mode + "' is unknown");
   }
   return mode;
 }
@@ -156,21 +171,25 @@ static Status importPad1(NodeImport &node) {
     return mode.status();
   }
   Dims pads;
-  for (int64_t pad : node.intsAttribute(node.version() < 2 ? "paddings" : "pads")) {
+  for (int64_t pad :
+       node.intsAttribute(node.version() < 2 ? "paddings" : "pads")) {
     pads.push_back(node.constant(pad));
   }
   size_t rank = node.rank(0);
   if (pads.size() != 2 * rank) {
-    return node.error(ErrorCode::AttributeInvalid, Twine(pads.size()) +
-                                                       " pads are given for a tensor of rank " +
-                                                       Twine(rank));
+    return node.error(ErrorCode::AttributeInvalid,
+                      Twine(pads.size()) +
+                          " pads are given for a tensor of rank " +
+                          Twine(rank));
   }
   TW_RETURN_IF_ERROR(requireFloat(node, 0));
   Value fill;
   if (double value = node.floatAttribute("value", 0)) {
-    fill = tw::buildConstant(node.builder(), node.loc(), node.element(0), value);
+    fill =
+        tw::buildConstant(node.builder(), node.loc(), node.element(0), value);
   }
-  return padKnown(node, pads, llvm::to_vector(llvm::seq<int64_t>(0, rank)), *mode, fill);
+  return padKnown(node, pads, llvm::to_vector(llvm::seq<int64_t>(0, rank)),
+                  *mode, fill);
 }
 
 static Status importPad11(NodeImport &node) {
@@ -187,7 +206,8 @@ static Status importPad11(NodeImport &node) {
     return node.error(ErrorCode::TypeMismatch,
                       "the value must be one element of the type of the data");
   }
-  std::optional<SmallVector<int64_t>> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  std::optional<SmallVector<int64_t>> axes =
+      llvm::to_vector(llvm::seq<int64_t>(0, rank));
   int64_t count = rank;
   if (node.hasInput(3)) {
     TW_RETURN_IF_ERROR(requireInteger(node, 3));
@@ -195,7 +215,8 @@ static Status importPad11(NodeImport &node) {
     axes.reset();
     count = node.dims(3)[0].getConstant().value_or(-1);
     if (node.constantElements(3)) {
-      Result<std::optional<SmallVector<int64_t>>> listed = axesOf(node, 3, rank);
+      Result<std::optional<SmallVector<int64_t>>> listed =
+          axesOf(node, 3, rank);
       if (!listed) {
         return listed.status();
       }
@@ -203,8 +224,9 @@ static Status importPad11(NodeImport &node) {
     }
   }
   if (!node.dims(1)[0].isConstant(2 * count)) {
-    return node.error(ErrorCode::ShapeMismatch, "pads must have two elements for each axis, not " +
-                                                    node.dims(1)[0].toString());
+    return node.error(ErrorCode::ShapeMismatch,
+                      "pads must have two elements for each axis, not " +
+                          node.dims(1)[0].toString());
   }
   std::optional<Dims> pads = node.elements(1);
   if (axes && pads) {

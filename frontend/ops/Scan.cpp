@@ -27,11 +27,12 @@ struct ScanAxis {
 } // namespace
 
 /// Entry `i` of the attributes for axes and directions, which may be left out.
-static Result<ScanAxis> scanAxis(NodeImport &node, StringRef axes, StringRef directions, size_t i,
-                                 int64_t rank) {
+static Result<ScanAxis> scanAxis(NodeImport &node, StringRef axes,
+                                 StringRef directions, size_t i, int64_t rank) {
   SmallVector<int64_t> allAxes = node.intsAttribute(axes);
   SmallVector<int64_t> allDirections = node.intsAttribute(directions);
-  Result<int64_t> axis = node.normalizeAxis(i < allAxes.size() ? allAxes[i] : 0, rank);
+  Result<int64_t> axis =
+      node.normalizeAxis(i < allAxes.size() ? allAxes[i] : 0, rank);
   if (!axis) {
     return axis.status();
   }
@@ -39,12 +40,13 @@ static Result<ScanAxis> scanAxis(NodeImport &node, StringRef axes, StringRef dir
 }
 
 /// The slice of `tensor` that iteration `iteration` of `trips` reads.
-static Value sliceAt(NodeImport &node, Value tensor, ScanAxis where, Value iteration,
-                     DimExpr trips) {
+static Value sliceAt(NodeImport &node, Value tensor, ScanAxis where,
+                     Value iteration, DimExpr trips) {
   Dims dims = tw::dimsOf(tensor.getType());
   dims.erase(dims.begin() + where.axis);
   auto write = [&](BodyBuilder &body, ValueRange at) {
-    Value index = body.dataIndex(body.load(iteration, {}), trips, /*wrap=*/false);
+    Value index =
+        body.dataIndex(body.load(iteration, {}), trips, /*wrap=*/false);
     if (where.isReversed) {
       index = body.sub(body.sub(body.size(trips), 1), index);
     }
@@ -52,12 +54,13 @@ static Value sliceAt(NodeImport &node, Value tensor, ScanAxis where, Value itera
     position.insert(position.begin() + where.axis, index);
     return body.load(tensor, position);
   };
-  return tw::buildMap(node.builder(), node.loc(), dims, tw::elementTypeOf(tensor.getType()),
-                      write);
+  return tw::buildMap(node.builder(), node.loc(), dims,
+                      tw::elementTypeOf(tensor.getType()), write);
 }
 
 /// Axis 0 of `stack` moved to `where`.
-static Value moveStack(NodeImport &node, Value stack, ScanAxis where, DimExpr trips) {
+static Value moveStack(NodeImport &node, Value stack, ScanAxis where,
+                       DimExpr trips) {
   if (where.axis == 0 && !where.isReversed) {
     return stack;
   }
@@ -73,26 +76,27 @@ static Value moveStack(NodeImport &node, Value stack, ScanAxis where, DimExpr tr
     position.insert(position.begin(), index);
     return body.load(stack, position);
   };
-  return tw::buildMap(node.builder(), node.loc(), dims, tw::elementTypeOf(stack.getType()),
-                      write);
+  return tw::buildMap(node.builder(), node.loc(), dims,
+                      tw::elementTypeOf(stack.getType()), write);
 }
 
 /// The scanned axes of the inputs, which have one length.
-static Result<SmallVector<ScanAxis>> scannedInputs(NodeImport &node, size_t states,
-                                                   DimExpr &trips) {
+static Result<SmallVector<ScanAxis>>
+scannedInputs(NodeImport &node, size_t states, DimExpr &trips) {
   SmallVector<ScanAxis> result;
   for (size_t i = states; i < node.numInputs(); ++i) {
     TW_RETURN_IF_ERROR(requireRankAtLeast(node, i, 1));
-    Result<ScanAxis> where = scanAxis(node, "scan_input_axes", "scan_input_directions",
-                                      i - states, node.rank(i));
+    Result<ScanAxis> where =
+        scanAxis(node, "scan_input_axes", "scan_input_directions", i - states,
+                 node.rank(i));
     if (!where) {
       return where.status();
     }
     DimExpr length = node.dims(i)[where->axis];
     if (trips && !mayBeEqual(trips, length)) {
-      return node.error(ErrorCode::ShapeMismatch, "scanned inputs have lengths " +
-                                                      trips.toString() + " and " +
-                                                      length.toString());
+      return node.error(ErrorCode::ShapeMismatch,
+                        "scanned inputs have lengths " + trips.toString() +
+                            " and " + length.toString());
     }
     trips = trips ? node.unify(trips, length) : length;
     result.push_back(*where);
@@ -104,7 +108,8 @@ static Status importScan(NodeImport &node) {
   const onnx::GraphProto *body = node.graphAttribute("body");
   auto scanned = static_cast<size_t>(node.intAttribute("num_scan_inputs", 0));
   if (!body || scanned < 1 || scanned > node.numInputs()) {
-    return node.error(ErrorCode::AttributeInvalid, "'num_scan_inputs' does not fit the inputs");
+    return node.error(ErrorCode::AttributeInvalid,
+                      "'num_scan_inputs' does not fit the inputs");
   }
   size_t states = node.numInputs() - scanned;
   DimExpr trips;
@@ -113,9 +118,10 @@ static Status importScan(NodeImport &node) {
     return inputs.status();
   }
   LoopBuilder loop(node);
-  Value count = tw::SizesOp::create(node.builder(), node.loc(),
-                                    RankedTensorType::get({}, node.builder().getI64Type()),
-                                    tw::DimsAttr::get(node.context(), trips));
+  Value count = tw::SizesOp::create(
+      node.builder(), node.loc(),
+      RankedTensorType::get({}, node.builder().getI64Type()),
+      tw::DimsAttr::get(node.context(), trips));
   loop.setTripCount(count, Dims{trips});
   for (size_t i = 0; i < states; ++i) {
     loop.carry(node.input(i));
@@ -123,8 +129,8 @@ static Status importScan(NodeImport &node) {
   auto importBody = [&](ArrayRef<ImportedValue> arguments) -> Result<Values> {
     Values values(arguments.drop_front(2));
     for (size_t i = 0; i < scanned; ++i) {
-      values.push_back({sliceAt(node, node.input(states + i), (*inputs)[i], arguments[0].tensor,
-                                trips),
+      values.push_back({sliceAt(node, node.input(states + i), (*inputs)[i],
+                                arguments[0].tensor, trips),
                         {}});
     }
     Result<Values> results = node.graph().importGraph(*body, values);
@@ -141,8 +147,9 @@ static Status importScan(NodeImport &node) {
   for (size_t i = 0; i < node.numOutputs(); ++i) {
     Value value = (*results)[i];
     if (i >= states) {
-      Result<ScanAxis> where = scanAxis(node, "scan_output_axes", "scan_output_directions",
-                                        i - states, tw::dimsOf(value.getType()).size());
+      Result<ScanAxis> where =
+          scanAxis(node, "scan_output_axes", "scan_output_directions",
+                   i - states, tw::dimsOf(value.getType()).size());
       if (!where) {
         return where.status();
       }
@@ -155,7 +162,8 @@ static Status importScan(NodeImport &node) {
 
 static Status refuseScan8(NodeImport &node) {
   return node.error(ErrorCode::UnsupportedOperator,
-                    "Scan of opset 8 is not supported: convert the model to opset 9 or newer");
+                    "Scan of opset 8 is not supported: convert the model to "
+                    "opset 9 or newer");
 }
 
 static constexpr OperatorEntry entries[] = {

@@ -20,7 +20,8 @@ static Result<FoldKind> foldKind(NodeImport &node) {
                                  : name == "max" ? std::optional(FoldKind::Max)
                                                  : std::nullopt;
   if (!kind) {
-    return node.error(ErrorCode::AttributeInvalid, "the reduction '" + name + "' is unknown");
+    return node.error(ErrorCode::AttributeInvalid,
+                      "the reduction '" + name + "' is unknown");
   }
   return *kind;
 }
@@ -28,9 +29,10 @@ static Result<FoldKind> foldKind(NodeImport &node) {
 static Status checkUpdates(NodeImport &node, ArrayRef<DimExpr> wanted) {
   TW_RETURN_IF_ERROR(requireDims(node, 2, "updates", wanted));
   if (node.element(2) != node.element(0)) {
-    return node.error(ErrorCode::TypeMismatch, "updates have elements of type " +
-                                                   textOf(node.element(2)) + ", the data of type " +
-                                                   textOf(node.element(0)));
+    return node.error(ErrorCode::TypeMismatch,
+                      "updates have elements of type " +
+                          textOf(node.element(2)) + ", the data of type " +
+                          textOf(node.element(0)));
   }
   for (auto [want, have] : llvm::zip(wanted, node.dims(2))) {
     node.requireZero(want - have);
@@ -42,7 +44,8 @@ static Status importScatterElements(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireRankAtLeast(node, 0, 1));
   TW_RETURN_IF_ERROR(requireInteger(node, 1));
   TW_RETURN_IF_ERROR(requireRank(node, 1, node.rank(0)));
-  Result<int64_t> axis = node.normalizeAxis(node.intAttribute("axis", 0), node.rank(0));
+  Result<int64_t> axis =
+      node.normalizeAxis(node.intAttribute("axis", 0), node.rank(0));
   if (!axis) {
     return axis.status();
   }
@@ -59,8 +62,8 @@ static Status importScatterElements(NodeImport &node) {
     results.push_back(body.load(node.input(2), at));
     return results;
   };
-  node.setOutput(0, tw::buildScatter(node.builder(), node.loc(), *kind, node.input(0), extents,
-                                     write));
+  node.setOutput(0, tw::buildScatter(node.builder(), node.loc(), *kind,
+                                     node.input(0), extents, write));
   return Status::ok();
 }
 
@@ -89,25 +92,28 @@ static Status importScatterND(NodeImport &node) {
     results.push_back(body.load(node.input(2), at));
     return results;
   };
-  node.setOutput(0, tw::buildScatter(node.builder(), node.loc(), *kind, node.input(0), extents,
-                                     write));
+  node.setOutput(0, tw::buildScatter(node.builder(), node.loc(), *kind,
+                                     node.input(0), extents, write));
   return Status::ok();
 }
 
-/// Writes a run of slices into a cache, at a position of its own for each batch.
+/// Writes a run of slices into a cache, at a position of its own for each
+/// batch.
 static Status importTensorScatter(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireRankAtLeast(node, 0, 2));
   TW_RETURN_IF_ERROR(requireRank(node, 1, node.rank(0)));
   TW_RETURN_IF_ERROR(requireSameElement(node, 2));
   Dims dims = node.dims(0), extents = node.dims(1);
-  Result<int64_t> axis = node.normalizeAxis(node.intAttribute("axis", -2), dims.size());
+  Result<int64_t> axis =
+      node.normalizeAxis(node.intAttribute("axis", -2), dims.size());
   if (!axis) {
     return axis.status();
   }
   std::string mode = node.stringAttribute("mode", "linear");
   if (*axis == 0 || (mode != "linear" && mode != "circular")) {
-    return node.error(ErrorCode::AttributeInvalid,
-                      "'axis' must not be the batch, and 'mode' must be linear or circular");
+    return node.error(
+        ErrorCode::AttributeInvalid,
+        "'axis' must not be the batch, and 'mode' must be linear or circular");
   }
   TW_RETURN_IF_ERROR(checkInside(node, extents, dims, -1));
   if (node.hasInput(2)) {
@@ -118,8 +124,8 @@ static Status importTensorScatter(NodeImport &node) {
     SmallVector<Value> results(at);
     Value begin = body.index(0);
     if (node.hasInput(2)) {
-      begin = body.createOrFold<arith::IndexCastOp>(body.getIndexType(),
-                                                    body.load(node.input(2), at[0]));
+      begin = body.createOrFold<arith::IndexCastOp>(
+          body.getIndexType(), body.load(node.input(2), at[0]));
     }
     Value position = body.add(begin, at[*axis]), size = body.size(dims[*axis]);
     if (mode == "circular") {
@@ -129,8 +135,9 @@ static Status importTensorScatter(NodeImport &node) {
     results.push_back(body.load(node.input(1), at));
     return results;
   };
-  node.setOutput(0, tw::buildScatter(node.builder(), node.loc(), FoldKind::Assign, node.input(0),
-                                     extents, write));
+  node.setOutput(0,
+                 tw::buildScatter(node.builder(), node.loc(), FoldKind::Assign,
+                                  node.input(0), extents, write));
   return Status::ok();
 }
 

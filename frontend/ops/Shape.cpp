@@ -26,13 +26,15 @@ static Status importDropout(NodeImport &node) {
   }
   node.setOutput(0, node.input(0));
   if (node.wantsOutput(1)) {
-    Type element = node.version() >= 10 ? node.builder().getI1Type() : node.element(0);
-    node.setOutput(1, tw::buildMap(node.builder(), node.loc(), node.dims(0), element,
-                                   [&](tw::BodyBuilder &body, ValueRange) -> Value {
-                                     return element.isInteger(1)
-                                                ? body.boolean(true)
-                                                : body.constant(element, 1.0);
-                                   }));
+    Type element =
+        node.version() >= 10 ? node.builder().getI1Type() : node.element(0);
+    node.setOutput(
+        1, tw::buildMap(node.builder(), node.loc(), node.dims(0), element,
+                        [&](tw::BodyBuilder &body, ValueRange) -> Value {
+                          return element.isInteger(1)
+                                     ? body.boolean(true)
+                                     : body.constant(element, 1.0);
+                        }));
   }
   return Status::ok();
 }
@@ -46,7 +48,8 @@ static Status importShape(NodeImport &node) {
   auto rank = static_cast<int64_t>(dims.size());
   auto bound = [&](StringRef name, int64_t otherwise) {
     int64_t position = node.intAttribute(name, otherwise);
-    return std::clamp<int64_t>(position < 0 ? position + rank : position, 0, rank);
+    return std::clamp<int64_t>(position < 0 ? position + rank : position, 0,
+                               rank);
   };
   int64_t start = bound("start", 0), end = std::max(start, bound("end", rank));
   Dims wanted(dims.begin() + start, dims.begin() + end);
@@ -65,7 +68,8 @@ static Status importSize(NodeImport &node) {
 //===----------------------------------------------------------------------===//
 
 static void setReshaped(NodeImport &node, ArrayRef<DimExpr> dims) {
-  node.setOutput(0, tw::buildReshape(node.builder(), node.loc(), node.input(0), dims));
+  node.setOutput(
+      0, tw::buildReshape(node.builder(), node.loc(), node.input(0), dims));
 }
 
 static Status importReshape(NodeImport &node) {
@@ -76,13 +80,15 @@ static Status importReshape(NodeImport &node) {
       target->push_back(node.constant(size));
     }
   } else {
-    Result<Dims> sizes = reshapeTarget(node, node.intAttribute("allowzero", 0) != 0);
+    Result<Dims> sizes =
+        reshapeTarget(node, node.intAttribute("allowzero", 0) != 0);
     if (!sizes) {
       return sizes.status();
     }
     target = *sizes;
   }
-  Result<Dims> dims = resolveReshape(node, *target, node.intAttribute("allowzero", 0) != 0);
+  Result<Dims> dims =
+      resolveReshape(node, *target, node.intAttribute("allowzero", 0) != 0);
   if (!dims) {
     return dims.status();
   }
@@ -95,9 +101,9 @@ static Status importFlatten(NodeImport &node) {
   auto rank = static_cast<int64_t>(dims.size());
   int64_t axis = node.intAttribute("axis", 1);
   if (axis < -rank || axis > rank) {
-    return node.error(ErrorCode::AttributeInvalid, "axis " + Twine(axis) +
-                                                       " is outside a tensor of rank " +
-                                                       Twine(rank));
+    return node.error(ErrorCode::AttributeInvalid,
+                      "axis " + Twine(axis) + " is outside a tensor of rank " +
+                          Twine(rank));
   }
   axis += axis < 0 ? rank : 0;
   ArrayRef<DimExpr> all(dims);
@@ -108,7 +114,8 @@ static Status importFlatten(NodeImport &node) {
 
 /// Squeeze or Unsqueeze by axes that only the run knows: a map computes the
 /// sizes of the result, of rank `rank`.
-static Status reshapeByAxesAtRunTime(NodeImport &node, int64_t rank, bool isSqueeze) {
+static Status reshapeByAxesAtRunTime(NodeImport &node, int64_t rank,
+                                     bool isSqueeze) {
   Dims dims = node.dims(0);
   Value axes = node.input(1);
   Type element = node.element(1), i64 = node.builder().getI64Type();
@@ -116,7 +123,8 @@ static Status reshapeByAxesAtRunTime(NodeImport &node, int64_t rank, bool isSque
   auto longer = std::max<int64_t>(rank, dims.size());
   auto write = [&](BodyBuilder &body, ValueRange at) -> Value {
     Value zero = body.integer(i64, 0), one = body.integer(i64, 1);
-    Value own = toScalar(body, at[0], i64), size = isSqueeze ? zero : one, next = zero;
+    Value own = toScalar(body, at[0], i64), size = isSqueeze ? zero : one,
+          next = zero;
     for (int64_t axis = 0; axis < longer; ++axis) {
       Value isListed = body.boolean(false);
       for (int64_t i = 0; i < count; ++i) {
@@ -131,8 +139,10 @@ static Status reshapeByAxesAtRunTime(NodeImport &node, int64_t rank, bool isSque
       Value isOwn = body.equalOf(own, isSqueeze ? shorterAxis : longerAxis);
       Value source = zero;
       for (auto [i, dim] : llvm::enumerate(dims)) {
-        Value isSource = body.equalOf(isSqueeze ? longerAxis : shorterAxis, body.integer(i64, i));
-        source = body.select(isSource, toScalar(body, body.size(dim), i64), source);
+        Value isSource = body.equalOf(isSqueeze ? longerAxis : shorterAxis,
+                                      body.integer(i64, i));
+        source =
+            body.select(isSource, toScalar(body, body.size(dim), i64), source);
       }
       Value takesSource = body.select(isListed, body.boolean(false), isOwn);
       size = body.select(takesSource, source, size);
@@ -140,7 +150,8 @@ static Status reshapeByAxesAtRunTime(NodeImport &node, int64_t rank, bool isSque
     }
     return size;
   };
-  Value sizes = tw::buildMap(node.builder(), node.loc(), node.constant(rank), i64, write);
+  Value sizes =
+      tw::buildMap(node.builder(), node.loc(), node.constant(rank), i64, write);
   Result<Dims> result = node.readSizes(sizes);
   if (!result) {
     return result.status();
@@ -153,16 +164,19 @@ static Status reshapeByAxesAtRunTime(NodeImport &node, int64_t rank, bool isSque
 
 /// Whether input 1 holds axes that are data; their number is known.
 static bool hasAxesAtRunTime(NodeImport &node) {
-  return node.version() >= 13 && node.hasInput(1) && !node.constantElements(1) &&
-         node.rank(1) == 1 && node.dims(1)[0].getConstant() && isInteger(node.element(1));
+  return node.version() >= 13 && node.hasInput(1) &&
+         !node.constantElements(1) && node.rank(1) == 1 &&
+         node.dims(1)[0].getConstant() && isInteger(node.element(1));
 }
 
 static Status importSqueeze(NodeImport &node) {
   Dims dims = node.dims(0);
   if (hasAxesAtRunTime(node)) {
-    int64_t rank = static_cast<int64_t>(dims.size()) - *node.dims(1)[0].getConstant();
+    int64_t rank =
+        static_cast<int64_t>(dims.size()) - *node.dims(1)[0].getConstant();
     if (rank < 0) {
-      return node.error(ErrorCode::ShapeMismatch, "more axes are squeezed than there are");
+      return node.error(ErrorCode::ShapeMismatch,
+                        "more axes are squeezed than there are");
     }
     return reshapeByAxesAtRunTime(node, rank, /*isSqueeze=*/true);
   }
@@ -173,10 +187,12 @@ static Status importSqueeze(NodeImport &node) {
   }
   Dims kept;
   for (auto [i, dim] : llvm::enumerate(dims)) {
-    bool isListed = *axes && llvm::is_contained(**axes, static_cast<int64_t>(i));
+    bool isListed =
+        *axes && llvm::is_contained(**axes, static_cast<int64_t>(i));
     if (isListed && dim.getConstant() && !dim.isConstant(1)) {
-      return node.error(ErrorCode::ShapeMismatch, "axis " + Twine(i) + " of size " +
-                                                      dim.toString() + " cannot be squeezed");
+      return node.error(ErrorCode::ShapeMismatch,
+                        "axis " + Twine(i) + " of size " + dim.toString() +
+                            " cannot be squeezed");
     }
     if (isListed) {
       node.requireZero(dim - 1);
@@ -187,7 +203,8 @@ static Status importSqueeze(NodeImport &node) {
     }
     if (!*axes) {
       // The rank is fixed here: a size that turns out to be one is refused.
-      node.requireZero(DimExpr::select(dim - 1, node.constant(0), node.constant(1)));
+      node.requireZero(
+          DimExpr::select(dim - 1, node.constant(0), node.constant(1)));
     }
     kept.push_back(dim);
   }
@@ -198,12 +215,14 @@ static Status importSqueeze(NodeImport &node) {
 static Status importUnsqueeze(NodeImport &node) {
   Dims dims = node.dims(0);
   if (hasAxesAtRunTime(node)) {
-    return reshapeByAxesAtRunTime(node, dims.size() + *node.dims(1)[0].getConstant(),
+    return reshapeByAxesAtRunTime(node,
+                                  dims.size() + *node.dims(1)[0].getConstant(),
                                   /*isSqueeze=*/false);
   }
   size_t input = node.version() < 13 ? 0 : 1;
   std::optional<SmallVector<int64_t>> listed =
-      input == 0 ? std::optional(node.intsAttribute("axes")) : node.constantElements(input);
+      input == 0 ? std::optional(node.intsAttribute("axes"))
+                 : node.constantElements(input);
   if (!listed) {
     return node.error(ErrorCode::UnsupportedShape, "the axes must be constant");
   }
@@ -215,7 +234,8 @@ static Status importUnsqueeze(NodeImport &node) {
   Dims result;
   auto *next = dims.begin();
   for (int64_t i = 0; i < rank; ++i) {
-    result.push_back(llvm::is_contained(**axes, i) ? node.constant(1) : *next++);
+    result.push_back(llvm::is_contained(**axes, i) ? node.constant(1)
+                                                   : *next++);
   }
   setReshaped(node, result);
   return Status::ok();
@@ -236,10 +256,11 @@ static Status importExpand(NodeImport &node) {
     node.setOutput(0, source);
     return Status::ok();
   }
-  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), *dims, node.element(0),
-                                 [&](tw::BodyBuilder &body, ValueRange coordinates) {
-                                   return body.loadBroadcast(source, coordinates);
-                                 }));
+  node.setOutput(
+      0, tw::buildMap(node.builder(), node.loc(), *dims, node.element(0),
+                      [&](tw::BodyBuilder &body, ValueRange coordinates) {
+                        return body.loadBroadcast(source, coordinates);
+                      }));
   return Status::ok();
 }
 

@@ -17,10 +17,12 @@ Value buildSizes(NodeImport &node, ArrayRef<DimExpr> sizes, bool scalar) {
   }
   OpBuilder &builder = node.builder();
   auto type = RankedTensorType::get(shape, builder.getI64Type());
-  return tw::SizesOp::create(builder, node.loc(), type, tw::DimsAttr::get(node.context(), sizes));
+  return tw::SizesOp::create(builder, node.loc(), type,
+                             tw::DimsAttr::get(node.context(), sizes));
 }
 
-Result<std::optional<SmallVector<int64_t>>> axesOf(NodeImport &node, size_t input, int64_t rank) {
+Result<std::optional<SmallVector<int64_t>>> axesOf(NodeImport &node,
+                                                   size_t input, int64_t rank) {
   using Axes = std::optional<SmallVector<int64_t>>;
   Axes axes;
   if (input == 0) {
@@ -34,7 +36,8 @@ Result<std::optional<SmallVector<int64_t>>> axesOf(NodeImport &node, size_t inpu
     }
     axes = node.constantElements(input);
     if (!axes) {
-      return node.error(ErrorCode::UnsupportedShape, "the axes must be constant");
+      return node.error(ErrorCode::UnsupportedShape,
+                        "the axes must be constant");
     }
   }
   SmallVector<int64_t> result;
@@ -44,7 +47,8 @@ Result<std::optional<SmallVector<int64_t>>> axesOf(NodeImport &node, size_t inpu
       return normal.status();
     }
     if (llvm::is_contained(result, *normal)) {
-      return node.error(ErrorCode::AttributeInvalid, "axis " + Twine(axis) + " is listed twice");
+      return node.error(ErrorCode::AttributeInvalid,
+                        "axis " + Twine(axis) + " is listed twice");
     }
     result.push_back(*normal);
   }
@@ -53,8 +57,10 @@ Result<std::optional<SmallVector<int64_t>>> axesOf(NodeImport &node, size_t inpu
 
 Status checkSizes(NodeImport &node, ArrayRef<DimExpr> sizes) {
   for (DimExpr size : sizes) {
-    if (std::optional<int64_t> value = size.getConstant(); value && *value < 0) {
-      return node.error(ErrorCode::ShapeMismatch, "a size of " + Twine(*value) + " is negative");
+    if (std::optional<int64_t> value = size.getConstant();
+        value && *value < 0) {
+      return node.error(ErrorCode::ShapeMismatch,
+                        "a size of " + Twine(*value) + " is negative");
     }
   }
   return Status::ok();
@@ -77,7 +83,8 @@ static Value resolvedTarget(NodeImport &node, int64_t length, bool allowZero) {
       return body.createOrFold<arith::IndexCastOp>(i64, body.size(dim));
     };
     auto copied = [&](int64_t axis) {
-      return axis < static_cast<int64_t>(dims.size()) ? sizeOf(dims[axis]) : zero;
+      return axis < static_cast<int64_t>(dims.size()) ? sizeOf(dims[axis])
+                                                      : zero;
     };
     Value product = one, own = zero;
     for (int64_t axis = 0; axis < length; ++axis) {
@@ -87,9 +94,11 @@ static Value resolvedTarget(NodeImport &node, int64_t length, bool allowZero) {
       }
       Value isRest = body.lessOf(size, zero, i64);
       product = body.mulOf(product, body.select(isRest, one, size));
-      own = body.select(body.equal(coordinates[0], body.index(axis)), size, own);
+      own =
+          body.select(body.equal(coordinates[0], body.index(axis)), size, own);
     }
-    Value rest = body.divOf(sizeOf(tw::productOf(node.context(), dims)), product, i64);
+    Value rest =
+        body.divOf(sizeOf(tw::productOf(node.context(), dims)), product, i64);
     return body.select(body.lessOf(own, zero, i64), rest, own);
   };
   return tw::buildMap(builder, node.loc(), {node.constant(length)}, i64, write);
@@ -99,7 +108,8 @@ Result<Dims> reshapeTarget(NodeImport &node, bool allowZero) {
   if (node.rank(1) != 1 || !node.dims(1)[0].getConstant() ||
       !isa<IntegerType>(node.element(1))) {
     return node.error(ErrorCode::UnsupportedShape,
-                      "the shape must be a vector of integers, of a length known at compile time");
+                      "the shape must be a vector of integers, of a length "
+                      "known at compile time");
   }
   int64_t length = *node.dims(1)[0].getConstant();
   std::optional<Dims> known = node.partialElements(1);
@@ -131,30 +141,34 @@ static void cancel(Dims &left, Dims &right) {
   }
 }
 
-static Status wrongCount(NodeImport &node, DimExpr have, ArrayRef<DimExpr> target) {
+static Status wrongCount(NodeImport &node, DimExpr have,
+                         ArrayRef<DimExpr> target) {
   std::string text;
   for (DimExpr size : target) {
     text += (text.empty() ? "" : ", ") + size.toString();
   }
   return node.error(ErrorCode::ShapeMismatch,
-                    have.toString() + " elements cannot take the shape [" + text + "]");
+                    have.toString() + " elements cannot take the shape [" +
+                        text + "]");
 }
 
-Result<Dims> resolveReshape(NodeImport &node, ArrayRef<DimExpr> target, bool allowZero) {
+Result<Dims> resolveReshape(NodeImport &node, ArrayRef<DimExpr> target,
+                            bool allowZero) {
   Dims dims = node.dims(0), result;
   std::optional<size_t> rest;
   for (size_t i = 0; i < target.size(); ++i) {
     DimExpr size = target[i];
     if (size.isConstant(-1)) {
       if (rest) {
-        return node.error(ErrorCode::ShapeMismatch, "the shape has more than one -1");
+        return node.error(ErrorCode::ShapeMismatch,
+                          "the shape has more than one -1");
       }
       rest = i;
     } else if (size.isConstant(0) && !allowZero) {
       if (i >= dims.size()) {
         return node.error(ErrorCode::ShapeMismatch,
-                          "the shape keeps axis " + Twine(i) + " of a tensor of rank " +
-                              Twine(dims.size()));
+                          "the shape keeps axis " + Twine(i) +
+                              " of a tensor of rank " + Twine(dims.size()));
       }
       size = dims[i];
     }
@@ -174,7 +188,8 @@ Result<Dims> resolveReshape(NodeImport &node, ArrayRef<DimExpr> target, bool all
     product = node.constant(0);
   }
   DimExpr difference = total - product;
-  if (std::optional<int64_t> value = difference.getConstant(); value && *value != 0) {
+  if (std::optional<int64_t> value = difference.getConstant();
+      value && *value != 0) {
     return wrongCount(node, tw::productOf(node.context(), dims), target);
   }
   if (rest) {

@@ -37,11 +37,15 @@ struct Bounds {
 
 } // namespace
 
-/// Exporters write "to the end" as some number that no axis reaches: the largest
-/// i32 or i64, a billion.
+/// Exporters write "to the end" as some number that no axis reaches: the
+/// largest i32 or i64, a billion.
 static constexpr int64_t endless = int64_t(1) << 29;
-static bool isEndless(DimExpr bound) { return bound.getConstant().value_or(0) >= endless; }
-static bool isEndlessBack(DimExpr bound) { return bound.getConstant().value_or(0) <= -endless; }
+static bool isEndless(DimExpr bound) {
+  return bound.getConstant().value_or(0) >= endless;
+}
+static bool isEndlessBack(DimExpr bound) {
+  return bound.getConstant().value_or(0) <= -endless;
+}
 
 /// `bound`, counted from the end where it is negative.
 static DimExpr fromEnd(NodeImport &node, DimExpr bound, DimExpr size) {
@@ -55,39 +59,48 @@ static DimExpr fromEnd(NodeImport &node, DimExpr bound, DimExpr size) {
   return bound + isNegative * size;
 }
 
-static AxisRange rangeOf(NodeImport &node, DimExpr start, DimExpr end, int64_t step, DimExpr size) {
+static AxisRange rangeOf(NodeImport &node, DimExpr start, DimExpr end,
+                         int64_t step, DimExpr size) {
   DimExpr zero = node.constant(0), last = size - 1;
   AxisRange range;
   range.step = step;
   if (step > 0) {
-    range.start = isEndless(start)       ? size
-                  : isEndlessBack(start) ? zero
-                                         : fromEnd(node, start, size).max(zero).min(size);
-    DimExpr stop = isEndless(end)       ? size
-                   : isEndlessBack(end) ? zero
-                                        : fromEnd(node, end, size).max(zero).min(size);
+    range.start = isEndless(start) ? size
+                  : isEndlessBack(start)
+                      ? zero
+                      : fromEnd(node, start, size).max(zero).min(size);
+    DimExpr stop = isEndless(end) ? size
+                   : isEndlessBack(end)
+                       ? zero
+                       : fromEnd(node, end, size).max(zero).min(size);
     // To the end, the count needs no clamped start.
     std::optional<int64_t> first = start.getConstant();
-    bool takesRest = stop == size && first && !isEndless(start) && !isEndlessBack(start);
+    bool takesRest =
+        stop == size && first && !isEndless(start) && !isEndlessBack(start);
     DimExpr span = !takesRest   ? (stop - range.start).max(zero)
                    : *first < 0 ? (start * -1).min(size)
                                 : (size - start).max(zero);
     range.count = span.ceilDiv(step);
     return range;
   }
-  range.start = isEndless(start)       ? last
-                : isEndlessBack(start) ? zero
-                                       : fromEnd(node, start, size).max(zero).min(last);
-  DimExpr stop = isEndless(end)       ? last
-                 : isEndlessBack(end) ? node.constant(-1)
-                                      : fromEnd(node, end, size).max(node.constant(-1)).min(last);
+  range.start = isEndless(start) ? last
+                : isEndlessBack(start)
+                    ? zero
+                    : fromEnd(node, start, size).max(zero).min(last);
+  DimExpr stop =
+      isEndless(end) ? last
+      : isEndlessBack(end)
+          ? node.constant(-1)
+          : fromEnd(node, end, size).max(node.constant(-1)).min(last);
   DimExpr span = (range.start - stop).max(zero);
-  range.count = step == INT64_MIN ? span.min(node.constant(1)) : span.ceilDiv(-step);
+  range.count =
+      step == INT64_MIN ? span.min(node.constant(1)) : span.ceilDiv(-step);
   return range;
 }
 
-static void setSliced(NodeImport &node, ArrayRef<DimExpr> dims,
-                      llvm::function_ref<Value(BodyBuilder &, size_t, Value)> position) {
+static void
+setSliced(NodeImport &node, ArrayRef<DimExpr> dims,
+          llvm::function_ref<Value(BodyBuilder &, size_t, Value)> position) {
   Value source = node.input(0);
   auto write = [&](BodyBuilder &body, ValueRange at) {
     SmallVector<Value> positions;
@@ -96,19 +109,21 @@ static void setSliced(NodeImport &node, ArrayRef<DimExpr> dims,
     }
     return body.load(source, positions);
   };
-  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), dims, node.element(0), write));
+  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), dims,
+                                 node.element(0), write));
 }
 
 static Status sliceByRanges(NodeImport &node, const Bounds &bounds) {
   Dims dims = node.dims(0), result = dims;
   SmallVector<std::optional<AxisRange>> ranges(dims.size());
   for (auto [i, axis] : llvm::enumerate(*bounds.axes)) {
-    AxisRange range = rangeOf(node, (*bounds.starts)[i], (*bounds.ends)[i], (*bounds.steps)[i],
-                              dims[axis]);
+    AxisRange range = rangeOf(node, (*bounds.starts)[i], (*bounds.ends)[i],
+                              (*bounds.steps)[i], dims[axis]);
     result[axis] = range.count;
     ranges[axis] = range;
   }
-  if (result == dims && llvm::all_of(*bounds.steps, [](int64_t step) { return step == 1; })) {
+  if (result == dims &&
+      llvm::all_of(*bounds.steps, [](int64_t step) { return step == 1; })) {
     node.setOutput(0, node.input(0));
     return Status::ok();
   }
@@ -116,7 +131,8 @@ static Status sliceByRanges(NodeImport &node, const Bounds &bounds) {
     if (!ranges[axis]) {
       return at;
     }
-    return body.add(body.size(ranges[axis]->start), body.mul(at, ranges[axis]->step));
+    return body.add(body.size(ranges[axis]->start),
+                    body.mul(at, ranges[axis]->step));
   });
   return Status::ok();
 }
@@ -127,18 +143,21 @@ static Status sliceByRanges(NodeImport &node, const Bounds &bounds) {
 
 /// Start, step and count of axis `axis` of the data, given where it stands in
 /// the lists (if it does).
-static SmallVector<Value> computeRange(NodeImport &node, BodyBuilder &body, const Bounds &bounds,
-                                       Value axis) {
+static SmallVector<Value> computeRange(NodeImport &node, BodyBuilder &body,
+                                       const Bounds &bounds, Value axis) {
   Type i64 = body.getI64Type();
-  Value zero = body.integer(i64, 0), one = body.integer(i64, 1), minusOne = body.integer(i64, -1);
+  Value zero = body.integer(i64, 0), one = body.integer(i64, 1),
+        minusOne = body.integer(i64, -1);
   auto read = [&](size_t input, int64_t i) {
-    return body.cast(body.load(node.input(input), body.index(i)), node.element(input), i64);
+    return body.cast(body.load(node.input(input), body.index(i)),
+                     node.element(input), i64);
   };
   Dims dims = node.dims(0);
   auto rank = static_cast<int64_t>(dims.size());
   Value size = zero;
   for (auto [i, dim] : llvm::enumerate(dims)) {
-    size = body.select(body.equal(axis, body.index(i)), toScalar(body, body.size(dim), i64), size);
+    size = body.select(body.equal(axis, body.index(i)),
+                       toScalar(body, body.size(dim), i64), size);
   }
   Value start = zero, end = size, step = one;
   for (int64_t i = 0; i < bounds.length; ++i) {
@@ -146,8 +165,10 @@ static SmallVector<Value> computeRange(NodeImport &node, BodyBuilder &body, cons
     if (bounds.axes) {
       listed = body.index((*bounds.axes)[i]);
     } else {
-      listed = body.createOrFold<arith::IndexCastOp>(body.getIndexType(), read(3, i));
-      listed = body.select(body.less(listed, body.index(0)), body.add(listed, rank), listed);
+      listed = body.createOrFold<arith::IndexCastOp>(body.getIndexType(),
+                                                     read(3, i));
+      listed = body.select(body.less(listed, body.index(0)),
+                           body.add(listed, rank), listed);
     }
     Value isOwn = body.equal(axis, listed);
     start = body.select(isOwn, read(1, i), start);
@@ -157,15 +178,19 @@ static SmallVector<Value> computeRange(NodeImport &node, BodyBuilder &body, cons
     }
   }
   auto clamp = [&](Value bound, Value low, Value high) {
-    bound = body.select(body.lessOf(bound, zero, i64), body.addOf(bound, size), bound);
+    bound = body.select(body.lessOf(bound, zero, i64), body.addOf(bound, size),
+                        bound);
     return body.minOf(body.maxOf(bound, low, i64), high, i64);
   };
   Value isUp = body.lessOf(zero, step, i64), last = body.subOf(size, one);
   start = clamp(start, zero, body.select(isUp, size, last));
-  end = clamp(end, body.select(isUp, zero, minusOne), body.select(isUp, size, last));
+  end = clamp(end, body.select(isUp, zero, minusOne),
+              body.select(isUp, size, last));
   Value span = body.subOf(end, start);
-  Value towards = body.select(isUp, body.subOf(step, one), body.addOf(step, one));
-  Value count = body.maxOf(body.divOf(body.addOf(span, towards), step, i64), zero, i64);
+  Value towards =
+      body.select(isUp, body.subOf(step, one), body.addOf(step, one));
+  Value count =
+      body.maxOf(body.divOf(body.addOf(span, towards), step, i64), zero, i64);
   // A step of zero is refused where the counts are read.
   count = body.select(body.equalOf(step, zero), minusOne, count);
   return {start, step, count};
@@ -180,11 +205,11 @@ static Status sliceAtRunTime(NodeImport &node, const Bounds &bounds) {
   Dims dims = node.dims(0);
   Type i64 = node.builder().getI64Type();
   auto rank = static_cast<int64_t>(dims.size());
-  SmallVector<Value> tables =
-      tw::buildMap(node.builder(), node.loc(), {node.constant(rank)}, TypeRange{i64, i64, i64},
-                   [&](BodyBuilder &body, ValueRange at) {
-                     return computeRange(node, body, bounds, at[0]);
-                   });
+  SmallVector<Value> tables = tw::buildMap(
+      node.builder(), node.loc(), {node.constant(rank)},
+      TypeRange{i64, i64, i64}, [&](BodyBuilder &body, ValueRange at) {
+        return computeRange(node, body, bounds, at[0]);
+      });
   Result<Dims> counts = node.readSizes(tables[2]);
   if (!counts) {
     return counts.status();
@@ -196,15 +221,16 @@ static Status sliceAtRunTime(NodeImport &node, const Bounds &bounds) {
     }
   }
   auto isCut = [&](size_t axis) {
-    return !bounds.axes || llvm::is_contained(*bounds.axes, static_cast<int64_t>(axis));
+    return !bounds.axes ||
+           llvm::is_contained(*bounds.axes, static_cast<int64_t>(axis));
   };
   setSliced(node, result, [&](BodyBuilder &body, size_t axis, Value at) {
     if (!isCut(axis)) {
       return at;
     }
     auto entry = [&](Value table) {
-      return body.createOrFold<arith::IndexCastOp>(body.getIndexType(),
-                                                   body.load(table, body.index(axis)));
+      return body.createOrFold<arith::IndexCastOp>(
+          body.getIndexType(), body.load(table, body.index(axis)));
     };
     return body.add(entry(tables[0]), body.mul(at, entry(tables[1])));
   });
@@ -216,30 +242,34 @@ static Status sliceAtRunTime(NodeImport &node, const Bounds &bounds) {
 //===----------------------------------------------------------------------===//
 
 static Dims constantsOf(NodeImport &node, ArrayRef<int64_t> values) {
-  return llvm::map_to_vector(values, [&](int64_t value) { return node.constant(value); });
+  return llvm::map_to_vector(
+      values, [&](int64_t value) { return node.constant(value); });
 }
 
 static Status checkLengths(NodeImport &node, const Bounds &bounds) {
   auto fits = [&](const auto &list) {
     return !list || static_cast<int64_t>(list->size()) == bounds.length;
   };
-  if (!fits(bounds.starts) || !fits(bounds.ends) || !fits(bounds.axes) || !fits(bounds.steps)) {
+  if (!fits(bounds.starts) || !fits(bounds.ends) || !fits(bounds.axes) ||
+      !fits(bounds.steps)) {
     return node.error(ErrorCode::ShapeMismatch,
                       "starts, ends, axes and steps must have one length");
   }
   if (bounds.steps && llvm::is_contained(*bounds.steps, 0)) {
-    return node.error(ErrorCode::AttributeInvalid, "a step of 0 is not possible");
+    return node.error(ErrorCode::AttributeInvalid,
+                      "a step of 0 is not possible");
   }
   return Status::ok();
 }
 
 /// Normalises `axes`, which default to the first ones.
-static Status setAxes(NodeImport &node, Bounds &bounds, std::optional<SmallVector<int64_t>> axes) {
+static Status setAxes(NodeImport &node, Bounds &bounds,
+                      std::optional<SmallVector<int64_t>> axes) {
   auto rank = static_cast<int64_t>(node.rank(0));
   if (bounds.length > rank) {
-    return node.error(ErrorCode::ShapeMismatch, Twine(bounds.length) +
-                                                    " axes are cut of a tensor of rank " +
-                                                    Twine(rank));
+    return node.error(ErrorCode::ShapeMismatch,
+                      Twine(bounds.length) +
+                          " axes are cut of a tensor of rank " + Twine(rank));
   }
   bounds.axes.emplace();
   if (!axes) {
@@ -252,7 +282,8 @@ static Status setAxes(NodeImport &node, Bounds &bounds, std::optional<SmallVecto
       return normal.status();
     }
     if (llvm::is_contained(*bounds.axes, *normal)) {
-      return node.error(ErrorCode::AttributeInvalid, "axis " + Twine(axis) + " is listed twice");
+      return node.error(ErrorCode::AttributeInvalid,
+                        "axis " + Twine(axis) + " is listed twice");
     }
     bounds.axes->push_back(*normal);
   }
@@ -287,14 +318,16 @@ static Status importSlice10(NodeImport &node) {
   }
   std::optional<int64_t> length = node.dims(1)[0].getConstant();
   if (!length) {
-    return node.error(ErrorCode::UnsupportedShape,
-                      "the number of axes to cut must be known at compile time");
+    return node.error(
+        ErrorCode::UnsupportedShape,
+        "the number of axes to cut must be known at compile time");
   }
   Bounds bounds;
   bounds.length = *length;
   bounds.starts = node.partialElements(1);
   bounds.ends = node.partialElements(2);
-  bounds.steps = node.hasInput(4) ? node.constantElements(4) : SmallVector<int64_t>(*length, 1);
+  bounds.steps = node.hasInput(4) ? node.constantElements(4)
+                                  : SmallVector<int64_t>(*length, 1);
   std::optional<SmallVector<int64_t>> axes = node.constantElements(3);
   if (axes || !node.hasInput(3)) {
     TW_RETURN_IF_ERROR(setAxes(node, bounds, axes));
@@ -303,7 +336,8 @@ static Status importSlice10(NodeImport &node) {
   auto isKnown = [](const std::optional<Dims> &list) {
     return list && !llvm::is_contained(*list, DimExpr());
   };
-  if (bounds.axes && bounds.steps && isKnown(bounds.starts) && isKnown(bounds.ends)) {
+  if (bounds.axes && bounds.steps && isKnown(bounds.starts) &&
+      isKnown(bounds.ends)) {
     return sliceByRanges(node, bounds);
   }
   return sliceAtRunTime(node, bounds);

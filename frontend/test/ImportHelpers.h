@@ -13,12 +13,14 @@
 namespace tilewright::test {
 
 /// A value whose sizes are symbols, where a name stands in place of a number.
-inline onnx::ValueInfoProto symbolic(const std::string &name, const Strings &dims,
+inline onnx::ValueInfoProto symbolic(const std::string &name,
+                                     const Strings &dims,
                                      int type = onnx::TensorProto::FLOAT) {
   onnx::ValueInfoProto result = value(name, {}, type);
   auto *shape = result.mutable_type()->mutable_tensor_type()->mutable_shape();
   for (const std::string &dim : dims) {
-    bool isNumber = !dim.empty() && dim.find_first_not_of("0123456789") == std::string::npos;
+    bool isNumber = !dim.empty() &&
+                    dim.find_first_not_of("0123456789") == std::string::npos;
     if (isNumber) {
       shape->add_dim()->set_dim_value(std::stoll(dim));
     } else {
@@ -31,7 +33,8 @@ inline onnx::ValueInfoProto symbolic(const std::string &name, const Strings &dim
 /// An initializer of i64 elements.
 inline onnx::TensorProto integers(const std::string &name, const Sizes &values,
                                   bool scalar = false) {
-  std::string raw(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(int64_t));
+  std::string raw(reinterpret_cast<const char *>(values.data()),
+                  values.size() * sizeof(int64_t));
   Sizes dims;
   if (!scalar) {
     dims.push_back(values.size());
@@ -40,9 +43,10 @@ inline onnx::TensorProto integers(const std::string &name, const Sizes &values,
 }
 
 /// A model of the graph with initializers added.
-inline onnx::ModelProto modelWith(onnx::GraphProto graph,
-                                  const std::vector<onnx::TensorProto> &initializers,
-                                  int64_t opset = 18) {
+inline onnx::ModelProto
+modelWith(onnx::GraphProto graph,
+          const std::vector<onnx::TensorProto> &initializers,
+          int64_t opset = 18) {
   for (const onnx::TensorProto &each : initializers) {
     *graph.add_initializer() = each;
   }
@@ -58,7 +62,9 @@ struct Imported {
   std::string text;
   Strings results;
 
-  bool has(const std::string &part) const { return text.find(part) != std::string::npos; }
+  bool has(const std::string &part) const {
+    return text.find(part) != std::string::npos;
+  }
 };
 
 inline Imported import(const onnx::ModelProto &built,
@@ -89,7 +95,8 @@ inline Imported import(const onnx::ModelProto &built,
 }
 
 /// Expects the import to give results of these types.
-inline Imported expectTypes(const onnx::ModelProto &built, const Strings &types) {
+inline Imported expectTypes(const onnx::ModelProto &built,
+                            const Strings &types) {
   Imported imported = import(built);
   EXPECT_TRUE(imported.status.isOk()) << imported.status.toString();
   EXPECT_EQ(imported.results, types) << imported.text;
@@ -98,7 +105,8 @@ inline Imported expectTypes(const onnx::ModelProto &built, const Strings &types)
 
 /// Expects the import, or the load, to fail with `code`, its message to have
 /// all of `texts` in it.
-inline void expectError(const onnx::ModelProto &built, ErrorCode code, const Strings &texts) {
+inline void expectError(const onnx::ModelProto &built, ErrorCode code,
+                        const Strings &texts) {
   Imported imported = import(built);
   EXPECT_EQ(imported.status.code(), code) << imported.status.toString();
   for (const std::string &text : texts) {

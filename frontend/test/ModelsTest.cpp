@@ -28,7 +28,8 @@ std::vector<std::filesystem::path> modelFiles() {
   const char *folder = std::getenv("TILEWRIGHT_MODELS");
   std::error_code error;
   if (folder) {
-    for (const auto &entry : std::filesystem::directory_iterator(folder, error)) {
+    for (const auto &entry :
+         std::filesystem::directory_iterator(folder, error)) {
       if (entry.path().extension() == ".onnx") {
         files.push_back(entry.path());
       }
@@ -41,7 +42,8 @@ std::vector<std::filesystem::path> modelFiles() {
 TEST(ImportModels, AllOfThem) {
   std::vector<std::filesystem::path> files = modelFiles();
   if (files.empty()) {
-    GTEST_SKIP() << "no models: scripts/fetch_models.py puts them where TILEWRIGHT_MODELS points";
+    GTEST_SKIP() << "no models: scripts/fetch_models.py puts them where "
+                    "TILEWRIGHT_MODELS points";
   }
   for (const auto &file : files) {
     SCOPED_TRACE(file.string());

@@ -17,11 +17,14 @@ onnx::ValueInfoProto anyShape(int rank, int type = onnx::TensorProto::FLOAT) {
 
 TEST(ImportShape, ReshapesByComputedSizes) {
   // [N, 6, H] → Concat(Shape(x)[0], 2, -1).
-  auto g = graph({symbolic("x", {"N", "6", "H"})}, {anyShape(3)},
-                 {node("Shape", {"x"}, {"s"}), node("Gather", {"s", "zero"}, {"n"}),
-                  node("Concat", {"n", "two", "rest"}, {"t"}, {attribute("axis", int64_t{0})}),
-                  node("Reshape", {"x", "t"}, {"y"})});
-  expectTypes(modelWith(g, {integers("zero", {0}), integers("two", {2}), integers("rest", {-1})}),
+  auto g =
+      graph({symbolic("x", {"N", "6", "H"})}, {anyShape(3)},
+            {node("Shape", {"x"}, {"s"}), node("Gather", {"s", "zero"}, {"n"}),
+             node("Concat", {"n", "two", "rest"}, {"t"},
+                  {attribute("axis", int64_t{0})}),
+             node("Reshape", {"x", "t"}, {"y"})});
+  expectTypes(modelWith(g, {integers("zero", {0}), integers("two", {2}),
+                            integers("rest", {-1})}),
               {"tensor<?x2x?xf32, #tw.dims<[N, 2, 3 * H]>>"});
 }
 
@@ -33,21 +36,26 @@ TEST(ImportShape, KeepsAndInfersSizes) {
 }
 
 TEST(ImportShape, ReadsUnknownTargets) {
-  auto g = graph({symbolic("x", {"N", "6"}), value("t", {3}, onnx::TensorProto::INT64)},
-                 {anyShape(3)}, {node("Reshape", {"x", "t"}, {"y"})});
-  Imported imported = expectTypes(model(g), {"tensor<?x?x?xf32, #tw.dims<[u0, u1, u2]>>"});
+  auto g = graph(
+      {symbolic("x", {"N", "6"}), value("t", {3}, onnx::TensorProto::INT64)},
+      {anyShape(3)}, {node("Reshape", {"x", "t"}, {"y"})});
+  Imported imported =
+      expectTypes(model(g), {"tensor<?x?x?xf32, #tw.dims<[u0, u1, u2]>>"});
   EXPECT_TRUE(imported.has("tw.read_sizes")) << imported.text;
 }
 
 TEST(ImportShape, RefusesWhatDoesNotFit) {
-  auto g = graph({value("x", {2, 3})}, {anyShape(2)}, {node("Reshape", {"x", "t"}, {"y"})});
-  expectError(modelWith(g, {integers("t", {4, -1})}), ErrorCode::ShapeMismatch, {"Reshape"});
-  expectError(modelWith(g, {integers("t", {-1, -1})}), ErrorCode::ShapeMismatch, {"-1"});
+  auto g = graph({value("x", {2, 3})}, {anyShape(2)},
+                 {node("Reshape", {"x", "t"}, {"y"})});
+  expectError(modelWith(g, {integers("t", {4, -1})}), ErrorCode::ShapeMismatch,
+              {"Reshape"});
+  expectError(modelWith(g, {integers("t", {-1, -1})}), ErrorCode::ShapeMismatch,
+              {"-1"});
 }
 
 TEST(ImportShape, FixesShapes) {
-  auto g = graph({symbolic("x", {"N", "6"}), symbolic("z", {"N", "?"})}, {anyShape(2)},
-                 {node("Identity", {"z"}, {"y"})});
+  auto g = graph({symbolic("x", {"N", "6"}), symbolic("z", {"N", "?"})},
+                 {anyShape(2)}, {node("Identity", {"z"}, {"y"})});
   frontend::ImportOptions options;
   options.shapes["x"] = {4, -1};
   Imported imported = import(model(g), options);
