@@ -8,9 +8,9 @@
 
 #include "frontend/ElementTypes.h"
 #include "frontend/model/TensorData.h"
+#include "mlir/IR/MLIRContext.h"
 #include "tilewright/Context.h"
 #include "tools/tilewright/data/ElementValues.h"
-#include "mlir/IR/MLIRContext.h"
 
 #include <cstring>
 #include <fstream>
@@ -28,8 +28,7 @@ Result<Tensor> readTensor(const std::filesystem::path &path) {
                   path.filename().string() + " is no tensor");
   }
   static mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  mlir::Type type =
-      frontend::elementTypeFromOnnx(&context, proto.data_type());
+  mlir::Type type = frontend::elementTypeFromOnnx(&context, proto.data_type());
   if (!type) {
     return Status(ErrorCode::UnsupportedType,
                   path.filename().string() + " has strings or complex numbers");
@@ -68,11 +67,13 @@ std::string checkOutput(const std::string &name, const Tensor &actual,
 }
 
 /// Runs a compiled case. \returns what is wrong with an output.
-Result<std::string> check(const Case &test, std::shared_ptr<const Module> module) {
+Result<std::string> check(const Case &test,
+                          std::shared_ptr<const Module> module) {
   std::vector<Tensor> inputs;
   std::vector<TensorView> views;
   for (size_t i = 0; i < module->inputs().size(); ++i) {
-    auto input = readTensor(test.folder / ("input_" + std::to_string(i) + ".pb"));
+    auto input =
+        readTensor(test.folder / ("input_" + std::to_string(i) + ".pb"));
     if (!input) {
       return input.status();
     }
@@ -90,7 +91,8 @@ Result<std::string> check(const Case &test, std::shared_ptr<const Module> module
     return outputs.status();
   }
   for (size_t i = 0; i < outputs->size(); ++i) {
-    auto expected = readTensor(test.folder / ("output_" + std::to_string(i) + ".pb"));
+    auto expected =
+        readTensor(test.folder / ("output_" + std::to_string(i) + ".pb"));
     if (!expected) {
       return expected.status();
     }

@@ -34,8 +34,8 @@ struct Worker {
 };
 
 bool readAll(int socket, void *data, size_t size) {
-  return size == 0 || recv(socket, data, size, MSG_WAITALL) ==
-                          static_cast<ssize_t>(size);
+  return size == 0 ||
+         recv(socket, data, size, MSG_WAITALL) == static_cast<ssize_t>(size);
 }
 
 bool writeAll(int socket, const void *data, size_t size) {

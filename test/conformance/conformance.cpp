@@ -10,11 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CLI/CLI.hpp"
+#include "targets/TargetSpec.h"
 #include "test/conformance/Cases.h"
 #include "test/conformance/RunCase.h"
 #include "test/conformance/Workers.h"
-#include "targets/TargetSpec.h"
-#include "CLI/CLI.hpp"
 
 #include <cstdio>
 
@@ -30,6 +30,7 @@ struct Arguments {
   std::string filter;
   unsigned workers = 2;
   bool reference = false;
+  bool strict = false;
   bool writeList = false;
 };
 
@@ -84,10 +85,12 @@ int run(const Arguments &arguments) {
   CompileOptions options;
   options.threads = 1;
   options.reference = arguments.reference;
+  options.strict = arguments.strict;
   if (!arguments.level.empty()) {
     options.target = findTarget(arguments.level);
     if (!options.target || !runsOnHost(*options.target)) {
-      printf("skipped: this machine has no level %s\n", arguments.level.c_str());
+      printf("skipped: this machine has no level %s\n",
+             arguments.level.c_str());
       return 77;
     }
   }
@@ -128,16 +131,21 @@ int run(const Arguments &arguments) {
 int main(int argc, char **argv) {
   Arguments arguments;
   CLI::App app("Runs ONNX's node tests through the compiler");
-  app.add_option("cases", arguments.folder, "What make_cases.py wrote")->required();
+  app.add_option("cases", arguments.folder, "What make_cases.py wrote")
+      ->required();
   app.add_option("list", arguments.list, "The expected failures")->required();
   app.add_option("--level", arguments.level, "A CPU level; the best one else");
-  app.add_option("--filter", arguments.filter, "Only cases with this in their names");
+  app.add_option("--filter", arguments.filter,
+                 "Only cases with this in their names");
   app.add_option("--workers", arguments.workers, "Processes at a time")
       ->check(CLI::Range(1, 64));
-  app.add_flag("--reference", arguments.reference, "Compile as --reference does");
-  app.add_flag("--write-list", arguments.writeList,
-               "Rewrite the list: without cases that pass, with those that fail "
-               "and their messages as reasons. For maintainers");
+  app.add_flag("--reference", arguments.reference,
+               "Compile as --reference does");
+  app.add_flag("--strict", arguments.strict, "Compile as --strict does");
+  app.add_flag(
+      "--write-list", arguments.writeList,
+      "Rewrite the list: without cases that pass, with those that fail "
+      "and their messages as reasons. For maintainers");
   CLI11_PARSE(app, argc, argv);
   return run(arguments);
 }
