@@ -27,7 +27,13 @@ TITLES = {
 }
 REASON = re.compile(r'constexpr\s+Reason\s+\w+\s*\{\s*"(TW\w+)",\s*"([^"]+)"\s*\}')
 REFUSAL = re.compile(r'Refusal\{\s*"(TW\w+)",\s*"([^"]+)"')
+PASSING = re.compile(r"[\d,]+ of [\d,]+ node tests")
 CODE = re.compile(r'"(TW[A-Z]\d{3})"')
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def tblgen(action, source, *arguments):
@@ -67,8 +73,7 @@ def reasons(_):
             for name in names:
                 if "/test" in path or not name.endswith((".cpp", ".h")):
                     continue
-                with open(os.path.join(path, name), encoding="utf-8") as file:
-                    text = re.sub(r"//.*", "", file.read())
+                text = re.sub(r"//.*", "", read(os.path.join(path, name)))
                 titles.update(REASON.findall(text))
                 titles.update(REFUSAL.findall(text))
                 used.update(CODE.findall(text))
@@ -84,13 +89,10 @@ def reasons(_):
 
 def node_tests(_):
     reasons = {}
-    with open(os.path.join(ROOT, "test/conformance/expected_failures.txt"), encoding="utf-8") as file:
-        for line in file:
-            if line.strip() and not line.startswith("#"):
-                name, reason = line.split(maxsplit=1)
-                # Names of nodes differ from case to case, names of operators say something.
-                reason = re.sub(r"node '[^']*' \((\S+)\)", r"\1", reason.strip())
-                reasons.setdefault(reason, []).append(name)
+    for line in read(os.path.join(ROOT, "test/conformance/expected_failures.txt")).splitlines():
+        if line.strip() and not line.startswith("#"):
+            name, reason = line.split(maxsplit=1)
+            reasons.setdefault(reason.strip(), []).append(name)
     failing = sum(map(len, reasons.values()))
     text = (f"# ONNX's node tests\n\n{CASES - failing:,} of {CASES:,} node tests of ONNX 1.23.2 pass. The others, by reason "
             "([how they run](../conformance.md)):\n\n| cases | reason | for example |\n|---|---|---|\n")
@@ -117,10 +119,7 @@ def main():
     stale = 0
     for name, make in PAGES.items():
         path, text = os.path.join(HERE, name), NOTE + make(arguments.build)
-        old = ""
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                old = file.read()
+        old = read(path) if os.path.exists(path) else ""
         if text == old:
             continue
         stale += 1
@@ -128,6 +127,9 @@ def main():
         if not arguments.check:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
+    if PASSING.search(read(os.path.join(HERE, "node-tests.md"))).group() not in read(os.path.join(ROOT, "README.md")):
+        stale += 1
+        print("README.md says another number of node tests than docs/reference/node-tests.md")
     print(f"{len(PAGES)} pages, {stale} {'stale' if arguments.check else 'written'}")
     return 1 if arguments.check and stale else 0
 
