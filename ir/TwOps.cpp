@@ -446,6 +446,21 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor) {
 }
 
 //===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+static void addDefinitionEffect(std::optional<ArrayAttr> defines, Effects &effects) {
+  if (defines && !defines->empty()) {
+    effects.emplace_back(MemoryEffects::Write::get());
+  }
+}
+
+void IfOp::getEffects(Effects &effects) { addDefinitionEffect(getDefines(), effects); }
+void LoopOp::getEffects(Effects &effects) { addDefinitionEffect(getDefines(), effects); }
+
+//===----------------------------------------------------------------------===//
 // FusedOp
 //===----------------------------------------------------------------------===//
 

@@ -234,7 +234,10 @@ def Tw_CallOp : Tw_Op<"call"> {
   let assemblyFormat = "$callee `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
   let extraClassDeclaration = [{
     /// True if two calls with equal operands may differ (random numbers).
-    bool isRandom() { return getCallee().starts_with("random_"); }
+    bool isRandom() {
+      return getCallee().starts_with("random_") || getCallee() == "bernoulli" ||
+             getCallee() == "multinomial";
+    }
   }];
 }
 
@@ -242,7 +245,13 @@ def Tw_CallOp : Tw_Op<"call"> {
 // Control flow
 //===----------------------------------------------------------------------===//
 
-def Tw_IfOp : Tw_Op<"if", [RecursiveMemoryEffects, RecursivelySpeculatable]> {
+/// An operation with regions whose `defines` is set has an effect of its own:
+/// types elsewhere may mention the symbols, though nobody uses a result.
+class Tw_ControlOp<string opMnemonic, list<Trait> traits = []>
+    : Tw_Op<opMnemonic, !listconcat(traits, [
+        RecursiveMemoryEffects, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>])>;
+
+def Tw_IfOp : Tw_ControlOp<"if"> {
   let summary = "Runs one of two regions";
   let description = [{
     Result sizes that differ between the branches are symbols in `defines`; each
@@ -256,7 +265,7 @@ def Tw_IfOp : Tw_Op<"if", [RecursiveMemoryEffects, RecursivelySpeculatable]> {
   }];
 }
 
-def Tw_LoopOp : Tw_Op<"loop", [RecursiveMemoryEffects, AttrSizedOperandSegments]> {
+def Tw_LoopOp : Tw_ControlOp<"loop", [AttrSizedOperandSegments]> {
   let summary = "ONNX's Loop: a trip count, a condition, carried values, stacked scan values";
   let description = [{
     Body arguments: iteration number (tensor<i64>), condition (tensor<i1>),
