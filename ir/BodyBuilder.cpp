@@ -26,11 +26,19 @@ Value BodyBuilder::size(DimExpr size) {
   return createOrFold<SizeOp>(size);
 }
 
-static std::optional<int64_t> constantOf(Value value) { return getConstantIntValue(value); }
+static std::optional<int64_t> constantOf(Value value) {
+  return getConstantIntValue(value);
+}
 
-Value BodyBuilder::add(Value a, Value b) { return createOrFold<arith::AddIOp>(a, b); }
-Value BodyBuilder::sub(Value a, Value b) { return createOrFold<arith::SubIOp>(a, b); }
-Value BodyBuilder::mul(Value a, Value b) { return createOrFold<arith::MulIOp>(a, b); }
+Value BodyBuilder::add(Value a, Value b) {
+  return createOrFold<arith::AddIOp>(a, b);
+}
+Value BodyBuilder::sub(Value a, Value b) {
+  return createOrFold<arith::SubIOp>(a, b);
+}
+Value BodyBuilder::mul(Value a, Value b) {
+  return createOrFold<arith::MulIOp>(a, b);
+}
 
 Value BodyBuilder::floorDiv(Value a, Value b) {
   if (constantOf(b) == 1) {
@@ -46,7 +54,9 @@ Value BodyBuilder::mod(Value a, Value b) {
   return sub(a, mul(floorDiv(a, b), b));
 }
 
-Value BodyBuilder::min(Value a, Value b) { return createOrFold<arith::MinSIOp>(a, b); }
+Value BodyBuilder::min(Value a, Value b) {
+  return createOrFold<arith::MinSIOp>(a, b);
+}
 Value BodyBuilder::max(Value a, Value b) {
   std::optional<int64_t> left = constantOf(a), right = constantOf(b);
   if (left && right) {
@@ -72,10 +82,12 @@ Value BodyBuilder::both(Value a, Value b) {
   return !a ? b : !b ? a : createOrFold<arith::AndIOp>(a, b);
 }
 
-Value BodyBuilder::dataIndex(Value scalar, DimExpr bound, bool wrap, bool isUnsignedScalar) {
-  Value position = isUnsignedScalar
-                       ? createOrFold<arith::IndexCastUIOp>(getIndexType(), scalar)
-                       : createOrFold<arith::IndexCastOp>(getIndexType(), scalar);
+Value BodyBuilder::dataIndex(Value scalar, DimExpr bound, bool wrap,
+                             bool isUnsignedScalar) {
+  Value position =
+      isUnsignedScalar
+          ? createOrFold<arith::IndexCastUIOp>(getIndexType(), scalar)
+          : createOrFold<arith::IndexCastOp>(getIndexType(), scalar);
   Value limit = size(bound);
   if (wrap) {
     position = select(less(position, index(0)), add(position, limit), position);
@@ -110,7 +122,8 @@ Value BodyBuilder::load(Value tensor, ValueRange coordinates) {
   return create<LoadOp>(tensor, coordinates);
 }
 
-Value BodyBuilder::load(Value tensor, ValueRange coordinates, Value guard, Value otherwise) {
+Value BodyBuilder::load(Value tensor, ValueRange coordinates, Value guard,
+                        Value otherwise) {
   if (!guard || matchPattern(guard, m_One())) {
     return load(tensor, coordinates);
   }
@@ -127,15 +140,18 @@ Value BodyBuilder::loadBroadcast(Value tensor, ValueRange coordinates) {
   return load(tensor, position);
 }
 
-Value BodyBuilder::loadBroadcast(Value tensor, ValueRange coordinates, ArrayRef<DimExpr> dims) {
+Value BodyBuilder::loadBroadcast(Value tensor, ValueRange coordinates,
+                                 ArrayRef<DimExpr> dims) {
   SmallVector<DimExpr> own = dimsOf(tensor.getType());
   SmallVector<Value> position;
   for (auto [coordinate, dim, result] :
-       llvm::zip(coordinates.take_back(own.size()), own, dims.take_back(own.size()))) {
+       llvm::zip(coordinates.take_back(own.size()), own,
+                 dims.take_back(own.size()))) {
     if (dim.isConstant(1)) {
       position.push_back(index(0));
     } else if (dim == result || dim.getConstant() ||
-               (!result.getConstant() && result.kind() != DimExpr::Kind::Select)) {
+               (!result.getConstant() &&
+                result.kind() != DimExpr::Kind::Select)) {
       // Computed sizes have been checked to be equal.
       position.push_back(coordinate);
     } else {
@@ -179,17 +195,22 @@ static Value floatToInteger(BodyBuilder &b, Value scalar, Type to) {
   bool unsignedTarget = isUnsigned(to);
   double lowest = unsignedTarget ? 0.0 : -std::ldexp(1.0, width - 1);
   double limit = std::ldexp(1.0, unsignedTarget ? width : width - 1);
-  APInt least = unsignedTarget ? APInt::getZero(width) : APInt::getSignedMinValue(width);
-  APInt greatest = unsignedTarget ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width);
+  APInt least =
+      unsignedTarget ? APInt::getZero(width) : APInt::getSignedMinValue(width);
+  APInt greatest = unsignedTarget ? APInt::getMaxValue(width)
+                                  : APInt::getSignedMaxValue(width);
   auto compare = [&](arith::CmpFPredicate predicate, double bound) {
-    return b.createOrFold<arith::CmpFOp>(predicate, scalar, b.constant(type, bound));
+    return b.createOrFold<arith::CmpFOp>(predicate, scalar,
+                                         b.constant(type, bound));
   };
   // The conversion itself sees only values that fit.
   Value tooLow = compare(arith::CmpFPredicate::OLT, lowest);
   Value tooHigh = compare(arith::CmpFPredicate::OGE, limit);
-  Value ordered = b.createOrFold<arith::CmpFOp>(arith::CmpFPredicate::ORD, scalar, scalar);
+  Value ordered =
+      b.createOrFold<arith::CmpFOp>(arith::CmpFPredicate::ORD, scalar, scalar);
   Value fits = b.create<arith::AndIOp>(
-      ordered, b.create<arith::XOrIOp>(b.create<arith::OrIOp>(tooLow, tooHigh), b.boolean(true)));
+      ordered, b.create<arith::XOrIOp>(b.create<arith::OrIOp>(tooLow, tooHigh),
+                                       b.boolean(true)));
   Value safe = b.select(fits, scalar, b.constant(type, 0.0));
   // Through i64 (or i32), whose conversions every machine has.
   Type middle = b.getIntegerType(width < 32 ? 32 : width);
@@ -209,7 +230,8 @@ static Value floatToInteger(BodyBuilder &b, Value scalar, Type to) {
   return b.select(tooLow, constantOf(least), result);
 }
 
-static Value integerToInteger(BodyBuilder &b, Value scalar, Type from, Type to) {
+static Value integerToInteger(BodyBuilder &b, Value scalar, Type from,
+                              Type to) {
   auto target = cast<IntegerType>(scalarType(to));
   unsigned fromWidth = cast<IntegerType>(scalar.getType()).getWidth();
   if (fromWidth == target.getWidth()) {
@@ -265,16 +287,19 @@ Value BodyBuilder::cast(Value scalar, Type from, Type to, bool saturate) {
     if (wide.getType() == to) {
       return wide;
     }
-    bool grows = ::llvm::cast<FloatType>(wide.getType()).getWidth() < toFloat.getWidth();
-    return grows ? createOrFold<arith::ExtFOp>(to, wide) : createOrFold<arith::TruncFOp>(to, wide);
+    bool grows =
+        ::llvm::cast<FloatType>(wide.getType()).getWidth() < toFloat.getWidth();
+    return grows ? createOrFold<arith::ExtFOp>(to, wide)
+                 : createOrFold<arith::TruncFOp>(to, wide);
   }
   if (fromFloat) {
     return floatToInteger(*this, widen(scalar), to);
   }
   if (toFloat) {
     Value wide = integerToFloat(*this, scalar, from, to);
-    return toFloat.getWidth() < 16 ? narrowSmallFloat(*this, wide, toFloat, saturate)
-                                   : narrow(wide, to);
+    return toFloat.getWidth() < 16
+               ? narrowSmallFloat(*this, wide, toFloat, saturate)
+               : narrow(wide, to);
   }
   return integerToInteger(*this, scalar, from, to);
 }
@@ -286,13 +311,16 @@ Value BodyBuilder::cast(Value scalar, Type from, Type to, bool saturate) {
 static bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
 
 Value BodyBuilder::addOf(Value a, Value b) {
-  return isFloat(a) ? createOrFold<arith::AddFOp>(a, b) : createOrFold<arith::AddIOp>(a, b);
+  return isFloat(a) ? createOrFold<arith::AddFOp>(a, b)
+                    : createOrFold<arith::AddIOp>(a, b);
 }
 Value BodyBuilder::subOf(Value a, Value b) {
-  return isFloat(a) ? createOrFold<arith::SubFOp>(a, b) : createOrFold<arith::SubIOp>(a, b);
+  return isFloat(a) ? createOrFold<arith::SubFOp>(a, b)
+                    : createOrFold<arith::SubIOp>(a, b);
 }
 Value BodyBuilder::mulOf(Value a, Value b) {
-  return isFloat(a) ? createOrFold<arith::MulFOp>(a, b) : createOrFold<arith::MulIOp>(a, b);
+  return isFloat(a) ? createOrFold<arith::MulFOp>(a, b)
+                    : createOrFold<arith::MulIOp>(a, b);
 }
 
 /// `a op b` for a divisor that is neither zero nor, if signed, -1 with the
@@ -302,18 +330,21 @@ static Value safeDivision(BodyBuilder &builder, Value a, Value b, Type element,
                           bool isRemainder) {
   Type type = a.getType();
   Value zero = builder.integer(type, 0), one = builder.integer(type, 1);
-  Value byZero = builder.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, b, zero);
+  Value byZero =
+      builder.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, b, zero);
   if (isUnsigned(element)) {
     Value safe = builder.select(byZero, one, b);
     Value result = builder.createOrFold<UnsignedOp>(a, safe);
     return builder.select(byZero, zero, result);
   }
   Value minusOne = builder.integer(type, -1);
-  Value byMinusOne = builder.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, b, minusOne);
+  Value byMinusOne = builder.createOrFold<arith::CmpIOp>(
+      arith::CmpIPredicate::eq, b, minusOne);
   Value special = builder.createOrFold<arith::OrIOp>(byZero, byMinusOne);
   Value safe = builder.select(special, one, b);
   Value result = builder.createOrFold<SignedOp>(a, safe);
-  Value negated = isRemainder ? zero : builder.createOrFold<arith::SubIOp>(zero, a);
+  Value negated =
+      isRemainder ? zero : builder.createOrFold<arith::SubIOp>(zero, a);
   result = builder.select(byMinusOne, negated, result);
   return builder.select(byZero, zero, result);
 }
@@ -322,30 +353,34 @@ Value BodyBuilder::divOf(Value a, Value b, Type element) {
   if (isFloat(a)) {
     return createOrFold<arith::DivFOp>(a, b);
   }
-  return safeDivision<arith::DivSIOp, arith::DivUIOp>(*this, a, b, element, false);
+  return safeDivision<arith::DivSIOp, arith::DivUIOp>(*this, a, b, element,
+                                                      false);
 }
 
 Value BodyBuilder::remOf(Value a, Value b, Type element) {
   if (isFloat(a)) {
     return createOrFold<arith::RemFOp>(a, b);
   }
-  return safeDivision<arith::RemSIOp, arith::RemUIOp>(*this, a, b, element, true);
+  return safeDivision<arith::RemSIOp, arith::RemUIOp>(*this, a, b, element,
+                                                      true);
 }
 
 Value BodyBuilder::minOf(Value a, Value b, Type element) {
   if (isFloat(a)) {
     return createOrFold<arith::MinimumFOp>(a, b);
   }
-  return isUnsigned(element) || a.getType().isInteger(1) ? createOrFold<arith::MinUIOp>(a, b)
-                                                         : createOrFold<arith::MinSIOp>(a, b);
+  return isUnsigned(element) || a.getType().isInteger(1)
+             ? createOrFold<arith::MinUIOp>(a, b)
+             : createOrFold<arith::MinSIOp>(a, b);
 }
 
 Value BodyBuilder::maxOf(Value a, Value b, Type element) {
   if (isFloat(a)) {
     return createOrFold<arith::MaximumFOp>(a, b);
   }
-  return isUnsigned(element) || a.getType().isInteger(1) ? createOrFold<arith::MaxUIOp>(a, b)
-                                                         : createOrFold<arith::MaxSIOp>(a, b);
+  return isUnsigned(element) || a.getType().isInteger(1)
+             ? createOrFold<arith::MaxUIOp>(a, b)
+             : createOrFold<arith::MaxSIOp>(a, b);
 }
 
 Value BodyBuilder::lessOf(Value a, Value b, Type element) {
@@ -367,8 +402,9 @@ Value BodyBuilder::lessEqualOf(Value a, Value b, Type element) {
 }
 
 Value BodyBuilder::equalOf(Value a, Value b) {
-  return isFloat(a) ? createOrFold<arith::CmpFOp>(arith::CmpFPredicate::OEQ, a, b)
-                    : createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, a, b);
+  return isFloat(a)
+             ? createOrFold<arith::CmpFOp>(arith::CmpFPredicate::OEQ, a, b)
+             : createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, a, b);
 }
 
 } // namespace tilewright::tw

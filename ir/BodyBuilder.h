@@ -49,7 +49,8 @@ public:
   Value both(Value a, Value b);
   /// A data-dependent integer scalar as a coordinate; negative ones count from
   /// the end when `wrap`; what lies outside is reported at run time.
-  Value dataIndex(Value scalar, DimExpr bound, bool wrap, bool isUnsignedScalar = false);
+  Value dataIndex(Value scalar, DimExpr bound, bool wrap,
+                  bool isUnsignedScalar = false);
 
   //===--- Scalars --------------------------------------------------------===//
   /// A constant of a float or integer type.
@@ -62,13 +63,15 @@ public:
   Value load(Value tensor, ValueRange coordinates);
   /// `guard ? tensor[coordinates] : otherwise`; the load does not happen where
   /// the guard is false.
-  Value load(Value tensor, ValueRange coordinates, Value guard, Value otherwise);
+  Value load(Value tensor, ValueRange coordinates, Value guard,
+             Value otherwise);
   /// Reads an element with numpy's broadcasting: `coordinates` are those of
   /// the result; missing leading axes and axes of size one are dropped.
   Value loadBroadcast(Value tensor, ValueRange coordinates);
   /// The same where `dims` are the result's: an axis whose size may turn out
   /// to be one at run time is clamped.
-  Value loadBroadcast(Value tensor, ValueRange coordinates, llvm::ArrayRef<DimExpr> dims);
+  Value loadBroadcast(Value tensor, ValueRange coordinates,
+                      llvm::ArrayRef<DimExpr> dims);
 
   /// A small float as f32; other types unchanged.
   Value widen(Value scalar);
@@ -79,7 +82,8 @@ public:
   /// ONNX's Cast between element types: float to integer truncates and
   /// saturates, NaN gives 0; to bool is `!= 0`; small floats saturate unless
   /// `saturate` is false.
-  Value cast(Value scalar, mlir::Type from, mlir::Type to, bool saturate = true);
+  Value cast(Value scalar, mlir::Type from, mlir::Type to,
+             bool saturate = true);
 
   //===--- Arithmetic by element type -------------------------------------===//
   // Signedness comes from `element`; floats are widened scalars.
@@ -98,54 +102,62 @@ public:
   Value equalOf(Value a, Value b);
 };
 
-using CoordinateBody =
-    llvm::function_ref<mlir::Value(BodyBuilder &, mlir::ValueRange coordinates)>;
+using CoordinateBody = llvm::function_ref<mlir::Value(
+    BodyBuilder &, mlir::ValueRange coordinates)>;
 using CoordinateBodies = llvm::function_ref<llvm::SmallVector<mlir::Value>(
     BodyBuilder &, mlir::ValueRange coordinates)>;
 
 /// Builds a `tw.map` with one result; `body` gives the element at coordinates,
 /// in the scalar type of `element`.
-mlir::Value buildMap(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<DimExpr> dims,
-                     mlir::Type element, CoordinateBody body, llvm::StringRef root = "");
+mlir::Value buildMap(mlir::OpBuilder &builder, mlir::Location loc,
+                     llvm::ArrayRef<DimExpr> dims, mlir::Type element,
+                     CoordinateBody body, llvm::StringRef root = "");
 
 /// Builds a `tw.map` with several results.
-llvm::SmallVector<mlir::Value> buildMap(mlir::OpBuilder &builder, mlir::Location loc,
-                                        llvm::ArrayRef<DimExpr> dims, mlir::TypeRange elements,
-                                        CoordinateBodies body, llvm::StringRef root = "");
+llvm::SmallVector<mlir::Value>
+buildMap(mlir::OpBuilder &builder, mlir::Location loc,
+         llvm::ArrayRef<DimExpr> dims, mlir::TypeRange elements,
+         CoordinateBodies body, llvm::StringRef root = "");
 
 /// Builds a `tw.reduce`; `body` takes the result's coordinates, then the
 /// reduction's, and gives the scalar to fold.
-mlir::Value buildReduce(mlir::OpBuilder &builder, mlir::Location loc, FoldKind kind,
-                        llvm::ArrayRef<DimExpr> dims, llvm::ArrayRef<DimExpr> extents,
-                        mlir::Type element, CoordinateBody body, llvm::StringRef root = "");
+mlir::Value buildReduce(mlir::OpBuilder &builder, mlir::Location loc,
+                        FoldKind kind, llvm::ArrayRef<DimExpr> dims,
+                        llvm::ArrayRef<DimExpr> extents, mlir::Type element,
+                        CoordinateBody body, llvm::StringRef root = "");
 
-mlir::Value buildScan(mlir::OpBuilder &builder, mlir::Location loc, FoldKind kind, int64_t axis,
-                      bool exclusive, bool reverse, llvm::ArrayRef<DimExpr> dims,
-                      mlir::Type element, CoordinateBody body);
+mlir::Value buildScan(mlir::OpBuilder &builder, mlir::Location loc,
+                      FoldKind kind, int64_t axis, bool exclusive, bool reverse,
+                      llvm::ArrayRef<DimExpr> dims, mlir::Type element,
+                      CoordinateBody body);
 
 /// `body` gives one coordinate per axis of `init`, then the scalar.
-mlir::Value buildScatter(mlir::OpBuilder &builder, mlir::Location loc, FoldKind kind,
-                         mlir::Value init, llvm::ArrayRef<DimExpr> extents, CoordinateBodies body);
+mlir::Value buildScatter(mlir::OpBuilder &builder, mlir::Location loc,
+                         FoldKind kind, mlir::Value init,
+                         llvm::ArrayRef<DimExpr> extents,
+                         CoordinateBodies body);
 
 /// An element-wise map over operands that broadcast to `dims`; `body` gets one
 /// widened scalar per operand and gives a widened scalar of `element`.
 mlir::Value buildElementwise(
     mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<DimExpr> dims,
     mlir::Type element, mlir::ValueRange operands,
-    llvm::function_ref<mlir::Value(BodyBuilder &, mlir::ValueRange scalars)> body);
+    llvm::function_ref<mlir::Value(BodyBuilder &, mlir::ValueRange scalars)>
+        body);
 
 /// `tw.reshape` to the given dims; the operand itself if it has them already.
-mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
-                         llvm::ArrayRef<DimExpr> dims);
+mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value tensor, llvm::ArrayRef<DimExpr> dims);
 
 /// A small or large constant from raw little-endian element bytes.
 mlir::Value buildConstant(mlir::OpBuilder &builder, mlir::Location loc,
-                          mlir::RankedTensorType type, llvm::ArrayRef<char> bytes,
+                          mlir::RankedTensorType type,
+                          llvm::ArrayRef<char> bytes,
                           std::shared_ptr<const void> owner);
 mlir::Value buildConstant(mlir::OpBuilder &builder, mlir::Location loc,
                           llvm::ArrayRef<int64_t> values, bool scalar = false);
-mlir::Value buildConstant(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type floatType,
-                          double value);
+mlir::Value buildConstant(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Type floatType, double value);
 
 /// \returns the raw bytes of a `tw.constant`, as stored in memory at run time
 /// (a bool and a sub-byte element take one byte); nullopt for other values.

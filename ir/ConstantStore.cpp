@@ -10,9 +10,10 @@
 
 namespace tilewright::tw {
 
-std::string ConstantStore::add(llvm::ArrayRef<char> bytes, std::shared_ptr<const void> owner) {
-  llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
-      llvm::ArrayRef(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()));
+std::string ConstantStore::add(llvm::ArrayRef<char> bytes,
+                               std::shared_ptr<const void> owner) {
+  llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::ArrayRef(
+      reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()));
   std::string name = llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64);
   std::lock_guard<std::mutex> lock(mutex);
   entries.try_emplace(name, Entry{bytes, std::move(owner)});
@@ -24,7 +25,8 @@ std::string ConstantStore::add(std::vector<char> bytes) {
   return add(llvm::ArrayRef(owned->data(), owned->size()), owned);
 }
 
-std::optional<llvm::ArrayRef<char>> ConstantStore::find(llvm::StringRef hash) const {
+std::optional<llvm::ArrayRef<char>>
+ConstantStore::find(llvm::StringRef hash) const {
   std::lock_guard<std::mutex> lock(mutex);
   auto it = entries.find(hash);
   if (it == entries.end()) {
@@ -34,7 +36,8 @@ std::optional<llvm::ArrayRef<char>> ConstantStore::find(llvm::StringRef hash) co
 }
 
 void ConstantStore::forEach(
-    llvm::function_ref<void(llvm::StringRef, llvm::ArrayRef<char>)> visit) const {
+    llvm::function_ref<void(llvm::StringRef, llvm::ArrayRef<char>)> visit)
+    const {
   std::lock_guard<std::mutex> lock(mutex);
   llvm::SmallVector<llvm::StringRef> hashes(entries.keys());
   llvm::sort(hashes);

@@ -28,15 +28,17 @@ class ConstantStore {
 public:
   /// Adds `bytes`, which `owner` keeps alive. \returns the content hash (32
   /// hexadecimal digits of XXH3-128). Equal bytes are kept once.
-  std::string add(llvm::ArrayRef<char> bytes, std::shared_ptr<const void> owner);
+  std::string add(llvm::ArrayRef<char> bytes,
+                  std::shared_ptr<const void> owner);
   /// Adds bytes that the store is to own.
   std::string add(std::vector<char> bytes);
   /// \returns the bytes behind `hash`, nullopt if there are none.
   std::optional<llvm::ArrayRef<char>> find(llvm::StringRef hash) const;
 
   /// Calls `visit` with every constant, in the order of their hashes.
-  void forEach(llvm::function_ref<void(llvm::StringRef hash, llvm::ArrayRef<char> bytes)> visit)
-      const;
+  void forEach(
+      llvm::function_ref<void(llvm::StringRef hash, llvm::ArrayRef<char> bytes)>
+          visit) const;
 
 private:
   struct Entry {

@@ -16,7 +16,9 @@ namespace tilewright::tw {
 
 using Kind = DimExpr::Kind;
 
-static SizeAttr node(DimExpr expr) { return cast<SizeAttr>(expr.getAttribute()); }
+static SizeAttr node(DimExpr expr) {
+  return cast<SizeAttr>(expr.getAttribute());
+}
 
 static DimExpr make(MLIRContext *context, Kind kind, ArrayRef<DimExpr> operands,
                     int64_t value = 0, StringRef name = "") {
@@ -46,12 +48,13 @@ std::optional<int64_t> DimExpr::getConstant() const {
 }
 
 StringRef DimExpr::symbolName() const {
-  return kind() == Kind::Symbol ? node(*this).getName().getValue() : StringRef();
+  return kind() == Kind::Symbol ? node(*this).getName().getValue()
+                                : StringRef();
 }
 
 SmallVector<DimExpr, 4> DimExpr::operands() const {
   return llvm::map_to_vector<4>(node(*this).getOperands(),
-                             [](Attribute a) { return DimExpr(a); });
+                                [](Attribute a) { return DimExpr(a); });
 }
 
 /// A total order that depends on content alone, so that compiles are
@@ -81,7 +84,8 @@ static int compare(DimExpr a, DimExpr b) {
 namespace {
 
 struct AtomsLess {
-  bool operator()(const SmallVector<DimExpr> &a, const SmallVector<DimExpr> &b) const {
+  bool operator()(const SmallVector<DimExpr> &a,
+                  const SmallVector<DimExpr> &b) const {
     // Higher degrees first, so that `H * W + W` reads as one expects.
     if (a.size() != b.size()) {
       return a.size() > b.size();
@@ -103,13 +107,16 @@ using Polynomial = std::map<SmallVector<DimExpr>, int64_t, AtomsLess>;
 /// Wraps on overflow, as every evaluation does; sizes that large are refused
 /// when they are bound.
 static int64_t wrapMul(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  return static_cast<int64_t>(static_cast<uint64_t>(a) *
+                              static_cast<uint64_t>(b));
 }
 static int64_t wrapAdd(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  return static_cast<int64_t>(static_cast<uint64_t>(a) +
+                              static_cast<uint64_t>(b));
 }
 
-static void addTerm(Polynomial &polynomial, SmallVector<DimExpr> atoms, int64_t coefficient) {
+static void addTerm(Polynomial &polynomial, SmallVector<DimExpr> atoms,
+                    int64_t coefficient) {
   auto [it, isNew] = polynomial.try_emplace(std::move(atoms), coefficient);
   if (!isNew) {
     it->second = wrapAdd(it->second, coefficient);
@@ -151,7 +158,8 @@ static Polynomial toPolynomial(DimExpr expr, int64_t factor = 1) {
   return result;
 }
 
-static DimExpr fromPolynomial(MLIRContext *context, const Polynomial &polynomial) {
+static DimExpr fromPolynomial(MLIRContext *context,
+                              const Polynomial &polynomial) {
   SmallVector<DimExpr> terms;
   for (const auto &[atoms, coefficient] : polynomial) {
     DimExpr factor = DimExpr::constant(context, coefficient);
@@ -271,7 +279,8 @@ DimExpr DimExpr::floorDiv(DimExpr divisor) const {
     if (quotient.kind() == Kind::FloorDiv) {
       std::optional<int64_t> inner = quotient.operands()[1].getConstant();
       if (inner && *inner > 0) {
-        return outside + (quotient.operands()[0] + *inner * added).floorDiv(divisor * *inner);
+        return outside + (quotient.operands()[0] + *inner * added)
+                             .floorDiv(divisor * *inner);
       }
     }
     return outside + make(context, Kind::FloorDiv, {inside, divisor});
@@ -291,7 +300,8 @@ DimExpr DimExpr::ceilDiv(DimExpr divisor) const {
 DimExpr DimExpr::mod(DimExpr divisor) const {
   std::optional<int64_t> value = getConstant(), by = divisor.getConstant();
   if (value && by) {
-    return constant(getContext(), *by == 0 ? 0 : *value - *by * floorDivide(*value, *by));
+    return constant(getContext(),
+                    *by == 0 ? 0 : *value - *by * floorDivide(*value, *by));
   }
   if (by && *by > 0) {
     Polynomial rest;
@@ -324,8 +334,12 @@ static DimExpr pick(DimExpr a, DimExpr b, Kind kind) {
   return make(a.getContext(), kind, {a, b});
 }
 
-DimExpr DimExpr::min(DimExpr other) const { return pick(*this, other, Kind::Min); }
-DimExpr DimExpr::max(DimExpr other) const { return pick(*this, other, Kind::Max); }
+DimExpr DimExpr::min(DimExpr other) const {
+  return pick(*this, other, Kind::Min);
+}
+DimExpr DimExpr::max(DimExpr other) const {
+  return pick(*this, other, Kind::Max);
+}
 
 DimExpr DimExpr::select(DimExpr condition, DimExpr ifNonZero, DimExpr ifZero) {
   if (std::optional<int64_t> value = condition.getConstant()) {
@@ -344,7 +358,8 @@ DimExpr DimExpr::select(DimExpr condition, DimExpr ifNonZero, DimExpr ifZero) {
       return ifNonZero;
     }
   }
-  return make(condition.getContext(), Kind::Select, {condition, ifNonZero, ifZero});
+  return make(condition.getContext(), Kind::Select,
+              {condition, ifNonZero, ifZero});
 }
 
 static bool atomIsNonNegative(DimExpr atom) {
@@ -401,7 +416,8 @@ static DimExpr rebuild(Kind kind, ArrayRef<DimExpr> operands) {
   }
 }
 
-DimExpr DimExpr::substitute(llvm::function_ref<DimExpr(StringRef)> replacement) const {
+DimExpr
+DimExpr::substitute(llvm::function_ref<DimExpr(StringRef)> replacement) const {
   if (kind() == Kind::Const) {
     return *this;
   }
@@ -423,8 +439,8 @@ void DimExpr::forEachSymbol(llvm::function_ref<void(StringRef)> visit) const {
   }
 }
 
-std::optional<int64_t>
-DimExpr::evaluate(llvm::function_ref<std::optional<int64_t>(StringRef)> values) const {
+std::optional<int64_t> DimExpr::evaluate(
+    llvm::function_ref<std::optional<int64_t>(StringRef)> values) const {
   MLIRContext *context = getContext();
   DimExpr closed = substitute([&](StringRef name) {
     std::optional<int64_t> value = values(name);

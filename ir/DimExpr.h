@@ -39,7 +39,7 @@ public:
     Mod,      // a - b * (a floordiv b)
     Min,
     Max,
-    Select    // operands c, a, b: c != 0 ? a : b
+    Select // operands c, a, b: c != 0 ? a : b
   };
 
   DimExpr() = default;
@@ -65,15 +65,25 @@ public:
   DimExpr operator+(DimExpr other) const;
   DimExpr operator-(DimExpr other) const;
   DimExpr operator*(DimExpr other) const;
-  DimExpr operator+(int64_t other) const { return *this + constant(getContext(), other); }
-  DimExpr operator-(int64_t other) const { return *this - constant(getContext(), other); }
-  DimExpr operator*(int64_t other) const { return *this * constant(getContext(), other); }
+  DimExpr operator+(int64_t other) const {
+    return *this + constant(getContext(), other);
+  }
+  DimExpr operator-(int64_t other) const {
+    return *this - constant(getContext(), other);
+  }
+  DimExpr operator*(int64_t other) const {
+    return *this * constant(getContext(), other);
+  }
   /// Rounded division; a division by zero is zero.
   DimExpr floorDiv(DimExpr divisor) const;
-  DimExpr floorDiv(int64_t divisor) const { return floorDiv(constant(getContext(), divisor)); }
+  DimExpr floorDiv(int64_t divisor) const {
+    return floorDiv(constant(getContext(), divisor));
+  }
   /// \pre `divisor` is positive.
   DimExpr ceilDiv(DimExpr divisor) const;
-  DimExpr ceilDiv(int64_t divisor) const { return ceilDiv(constant(getContext(), divisor)); }
+  DimExpr ceilDiv(int64_t divisor) const {
+    return ceilDiv(constant(getContext(), divisor));
+  }
   DimExpr mod(DimExpr divisor) const;
   DimExpr min(DimExpr other) const;
   DimExpr max(DimExpr other) const;
@@ -86,12 +96,13 @@ public:
 
   /// Replaces every symbol by what `replacement` gives for its name; a null
   /// DimExpr keeps the symbol.
-  DimExpr substitute(llvm::function_ref<DimExpr(llvm::StringRef)> replacement) const;
+  DimExpr
+  substitute(llvm::function_ref<DimExpr(llvm::StringRef)> replacement) const;
   /// Calls `visit` with the name of every symbol, possibly more than once.
   void forEachSymbol(llvm::function_ref<void(llvm::StringRef)> visit) const;
   /// Evaluates with the given symbol values; nullopt if one is missing.
-  std::optional<int64_t>
-  evaluate(llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> values) const;
+  std::optional<int64_t> evaluate(
+      llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> values) const;
 
   /// \returns the expression as text that parses again.
   std::string toString() const;
@@ -111,7 +122,9 @@ template <> struct DenseMapInfo<tilewright::tw::DimExpr> {
   using Base = DenseMapInfo<mlir::Attribute>;
   static DimExpr getEmptyKey() { return DimExpr(Base::getEmptyKey()); }
   static DimExpr getTombstoneKey() { return DimExpr(Base::getTombstoneKey()); }
-  static unsigned getHashValue(DimExpr e) { return Base::getHashValue(e.getAttribute()); }
+  static unsigned getHashValue(DimExpr e) {
+    return Base::getHashValue(e.getAttribute());
+  }
   static bool isEqual(DimExpr a, DimExpr b) { return a == b; }
 };
 } // namespace llvm

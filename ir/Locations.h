@@ -25,6 +25,7 @@ mlir::Location nodeLocation(mlir::MLIRContext *context, llvm::StringRef node);
 llvm::SmallVector<std::string> nodeNames(mlir::Location loc);
 
 /// \returns a location that names the nodes of all of `locs`, each once.
-mlir::Location mergeLocations(mlir::MLIRContext *context, llvm::ArrayRef<mlir::Location> locs);
+mlir::Location mergeLocations(mlir::MLIRContext *context,
+                              llvm::ArrayRef<mlir::Location> locs);
 
 } // namespace tilewright::tw

@@ -19,10 +19,13 @@ static BodyBuilder bodyOf(Operation *primitive, Location loc) {
   return BodyBuilder(loc, OpBuilder::atBlockEnd(&block));
 }
 
-static void finish(BodyBuilder &body, ValueRange results) { body.create<YieldOp>(results); }
+static void finish(BodyBuilder &body, ValueRange results) {
+  body.create<YieldOp>(results);
+}
 
-SmallVector<Value> buildMap(OpBuilder &builder, Location loc, ArrayRef<DimExpr> dims,
-                            TypeRange elements, CoordinateBodies write, StringRef root) {
+SmallVector<Value> buildMap(OpBuilder &builder, Location loc,
+                            ArrayRef<DimExpr> dims, TypeRange elements,
+                            CoordinateBodies write, StringRef root) {
   SmallVector<Type> types;
   for (Type element : elements) {
     types.push_back(tensorType(dims, element));
@@ -36,8 +39,8 @@ SmallVector<Value> buildMap(OpBuilder &builder, Location loc, ArrayRef<DimExpr> 
   return SmallVector<Value>(map.getResults());
 }
 
-Value buildMap(OpBuilder &builder, Location loc, ArrayRef<DimExpr> dims, Type element,
-               CoordinateBody write, StringRef root) {
+Value buildMap(OpBuilder &builder, Location loc, ArrayRef<DimExpr> dims,
+               Type element, CoordinateBody write, StringRef root) {
   return buildMap(
              builder, loc, dims, TypeRange(element),
              [&](BodyBuilder &body, ValueRange coordinates) {
@@ -47,9 +50,11 @@ Value buildMap(OpBuilder &builder, Location loc, ArrayRef<DimExpr> dims, Type el
       .front();
 }
 
-Value buildReduce(OpBuilder &builder, Location loc, FoldKind kind, ArrayRef<DimExpr> dims,
-                  ArrayRef<DimExpr> extents, Type element, CoordinateBody write, StringRef root) {
-  auto reduce = ReduceOp::create(builder, loc, tensorType(dims, element), kind, extents);
+Value buildReduce(OpBuilder &builder, Location loc, FoldKind kind,
+                  ArrayRef<DimExpr> dims, ArrayRef<DimExpr> extents,
+                  Type element, CoordinateBody write, StringRef root) {
+  auto reduce =
+      ReduceOp::create(builder, loc, tensorType(dims, element), kind, extents);
   if (!root.empty()) {
     reduce.setRoot(root);
   }
@@ -58,10 +63,11 @@ Value buildReduce(OpBuilder &builder, Location loc, FoldKind kind, ArrayRef<DimE
   return reduce.getResult();
 }
 
-Value buildScan(OpBuilder &builder, Location loc, FoldKind kind, int64_t axis, bool exclusive,
-                bool reverse, ArrayRef<DimExpr> dims, Type element, CoordinateBody write) {
-  auto scan =
-      ScanOp::create(builder, loc, tensorType(dims, element), kind, axis, exclusive, reverse);
+Value buildScan(OpBuilder &builder, Location loc, FoldKind kind, int64_t axis,
+                bool exclusive, bool reverse, ArrayRef<DimExpr> dims,
+                Type element, CoordinateBody write) {
+  auto scan = ScanOp::create(builder, loc, tensorType(dims, element), kind,
+                             axis, exclusive, reverse);
   BodyBuilder body = bodyOf(scan, loc);
   finish(body, write(body, scan.getBody().getArguments()));
   return scan.getResult();
@@ -75,19 +81,24 @@ Value buildScatter(OpBuilder &builder, Location loc, FoldKind kind, Value init,
   return scatter.getResult();
 }
 
-Value buildElementwise(OpBuilder &builder, Location loc, ArrayRef<DimExpr> dims, Type element,
-                       ValueRange operands,
-                       llvm::function_ref<Value(BodyBuilder &, ValueRange)> write) {
-  return buildMap(builder, loc, dims, element, [&](BodyBuilder &body, ValueRange coordinates) {
-    SmallVector<Value> scalars;
-    for (Value operand : operands) {
-      scalars.push_back(body.widen(body.loadBroadcast(operand, coordinates, dims)));
-    }
-    return body.narrow(write(body, scalars), scalarType(element));
-  });
+Value buildElementwise(
+    OpBuilder &builder, Location loc, ArrayRef<DimExpr> dims, Type element,
+    ValueRange operands,
+    llvm::function_ref<Value(BodyBuilder &, ValueRange)> write) {
+  return buildMap(
+      builder, loc, dims, element,
+      [&](BodyBuilder &body, ValueRange coordinates) {
+        SmallVector<Value> scalars;
+        for (Value operand : operands) {
+          scalars.push_back(
+              body.widen(body.loadBroadcast(operand, coordinates, dims)));
+        }
+        return body.narrow(write(body, scalars), scalarType(element));
+      });
 }
 
-Value buildReshape(OpBuilder &builder, Location loc, Value tensor, ArrayRef<DimExpr> dims) {
+Value buildReshape(OpBuilder &builder, Location loc, Value tensor,
+                   ArrayRef<DimExpr> dims) {
   RankedTensorType type = tensorType(dims, elementTypeOf(tensor.getType()));
   if (type == tensor.getType()) {
     return tensor;
@@ -102,7 +113,8 @@ Value buildReshape(OpBuilder &builder, Location loc, Value tensor, ArrayRef<DimE
 /// Up to this many elements a constant is visible in the IR.
 static constexpr int64_t maxInlineElements = 32;
 
-static DenseElementsAttr denseFromBytes(RankedTensorType type, ArrayRef<char> bytes) {
+static DenseElementsAttr denseFromBytes(RankedTensorType type,
+                                        ArrayRef<char> bytes) {
   Type element = type.getElementType();
   RankedTensorType plain = RankedTensorType::get(type.getShape(), element);
   if (element.isInteger(1)) {
@@ -112,26 +124,29 @@ static DenseElementsAttr denseFromBytes(RankedTensorType type, ArrayRef<char> by
     }
     return DenseElementsAttr::get(plain, values);
   }
-  if (auto integer = dyn_cast<IntegerType>(element); integer && integer.getWidth() < 8) {
+  if (auto integer = dyn_cast<IntegerType>(element);
+      integer && integer.getWidth() < 8) {
     SmallVector<APInt> values;
     for (char byte : bytes) {
-      values.push_back(APInt(8, static_cast<uint8_t>(byte)).trunc(integer.getWidth()));
+      values.push_back(
+          APInt(8, static_cast<uint8_t>(byte)).trunc(integer.getWidth()));
     }
     return DenseElementsAttr::get(plain, values);
   }
   if (auto real = dyn_cast<FloatType>(element); real && real.getWidth() < 8) {
     SmallVector<APFloat> values;
     for (char byte : bytes) {
-      values.push_back(APFloat(real.getFloatSemantics(),
-                               APInt(8, static_cast<uint8_t>(byte)).trunc(real.getWidth())));
+      values.push_back(
+          APFloat(real.getFloatSemantics(),
+                  APInt(8, static_cast<uint8_t>(byte)).trunc(real.getWidth())));
     }
     return DenseElementsAttr::get(plain, values);
   }
   return DenseElementsAttr::getFromRawBuffer(plain, bytes);
 }
 
-Value buildConstant(OpBuilder &builder, Location loc, RankedTensorType type, ArrayRef<char> bytes,
-                    std::shared_ptr<const void> owner) {
+Value buildConstant(OpBuilder &builder, Location loc, RankedTensorType type,
+                    ArrayRef<char> bytes, std::shared_ptr<const void> owner) {
   MLIRContext *context = builder.getContext();
   if (type.getNumElements() <= maxInlineElements) {
     return ConstantOp::create(builder, loc, type, denseFromBytes(type, bytes));
@@ -141,7 +156,8 @@ Value buildConstant(OpBuilder &builder, Location loc, RankedTensorType type, Arr
   return ConstantOp::create(builder, loc, type, BlobAttr::get(context, hash));
 }
 
-Value buildConstant(OpBuilder &builder, Location loc, ArrayRef<int64_t> values, bool scalar) {
+Value buildConstant(OpBuilder &builder, Location loc, ArrayRef<int64_t> values,
+                    bool scalar) {
   SmallVector<int64_t> shape;
   if (!scalar) {
     shape.push_back(values.size());
@@ -155,9 +171,11 @@ Value buildConstant(OpBuilder &builder, Location loc, ArrayRef<int64_t> values, 
   return buildConstant(builder, loc, type, *owner, owner);
 }
 
-Value buildConstant(OpBuilder &builder, Location loc, Type floatType, double value) {
+Value buildConstant(OpBuilder &builder, Location loc, Type floatType,
+                    double value) {
   auto type = RankedTensorType::get({}, floatType);
-  auto attribute = DenseElementsAttr::get(type, builder.getFloatAttr(floatType, value));
+  auto attribute =
+      DenseElementsAttr::get(type, builder.getFloatAttr(floatType, value));
   return ConstantOp::create(builder, loc, type, attribute);
 }
 
@@ -168,7 +186,8 @@ std::optional<std::vector<char>> constantBytes(Value value) {
   }
   if (auto blob = dyn_cast<BlobAttr>(constant.getValue())) {
     auto *dialect = constant->getContext()->getLoadedDialect<TwDialect>();
-    std::optional<ArrayRef<char>> bytes = dialect->getConstants().find(blob.getHash());
+    std::optional<ArrayRef<char>> bytes =
+        dialect->getConstants().find(blob.getHash());
     if (!bytes) {
       return std::nullopt;
     }
@@ -200,14 +219,17 @@ std::optional<std::vector<char>> constantBytes(Value value) {
 
 std::optional<SmallVector<int64_t>> constantIntegers(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
-  auto dense = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : nullptr;
+  auto dense =
+      constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : nullptr;
   if (!dense) {
     return std::nullopt;
   }
-  bool zeroExtend = isUnsigned(dense.getElementType()) || dense.getElementType().isInteger(1);
+  bool zeroExtend =
+      isUnsigned(dense.getElementType()) || dense.getElementType().isInteger(1);
   SmallVector<int64_t> values;
   for (const APInt &number : dense.getValues<APInt>()) {
-    values.push_back(zeroExtend ? number.getZExtValue() : number.getSExtValue());
+    values.push_back(zeroExtend ? number.getZExtValue()
+                                : number.getSExtValue());
   }
   return values;
 }

@@ -27,7 +27,7 @@ struct Format {
   int bias;
   bool hasSign;
   bool hasInfinity;
-  bool isFnuz;      // NaN is the bit pattern of negative zero
+  bool isFnuz; // NaN is the bit pattern of negative zero
   bool hasNan;
   unsigned largest; // bit pattern of the largest finite value
 };
@@ -60,18 +60,30 @@ struct Bits {
   BodyBuilder &b;
   Type i32 = b.getI32Type();
 
-  Value constant(uint32_t value) { return b.integer(i32, static_cast<int32_t>(value)); }
-  Value andOf(Value a, uint32_t mask) { return b.createOrFold<arith::AndIOp>(a, constant(mask)); }
+  Value constant(uint32_t value) {
+    return b.integer(i32, static_cast<int32_t>(value));
+  }
+  Value andOf(Value a, uint32_t mask) {
+    return b.createOrFold<arith::AndIOp>(a, constant(mask));
+  }
   Value orOf(Value a, Value c) { return b.createOrFold<arith::OrIOp>(a, c); }
-  Value left(Value a, unsigned n) { return b.createOrFold<arith::ShLIOp>(a, constant(n)); }
-  Value right(Value a, unsigned n) { return b.createOrFold<arith::ShRUIOp>(a, constant(n)); }
+  Value left(Value a, unsigned n) {
+    return b.createOrFold<arith::ShLIOp>(a, constant(n));
+  }
+  Value right(Value a, unsigned n) {
+    return b.createOrFold<arith::ShRUIOp>(a, constant(n));
+  }
   Value equal(Value a, uint32_t c) {
-    return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, a, constant(c));
+    return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, a,
+                                         constant(c));
   }
   Value above(Value a, uint32_t c) {
-    return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ugt, a, constant(c));
+    return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ugt, a,
+                                         constant(c));
   }
-  Value asFloat(Value a) { return b.create<arith::BitcastOp>(b.getF32Type(), a); }
+  Value asFloat(Value a) {
+    return b.create<arith::BitcastOp>(b.getF32Type(), a);
+  }
   Value asBits(Value a) { return b.create<arith::BitcastOp>(i32, a); }
 };
 
@@ -88,7 +100,8 @@ static Value widenPowerOfTwo(Bits &bits, Value raw) {
   Value normal = bits.left(raw, 23);
   Value smallest = bits.constant(0x00400000); // 2^-127 is subnormal in f32
   Value value = bits.b.select(bits.equal(raw, 0), smallest, normal);
-  value = bits.b.select(bits.equal(raw, 0xff), bits.constant(0x7fc00000), value);
+  value =
+      bits.b.select(bits.equal(raw, 0xff), bits.constant(0x7fc00000), value);
   return bits.asFloat(value);
 }
 
@@ -96,7 +109,8 @@ Value widenSmallFloat(BodyBuilder &b, Value scalar) {
   Format format = formatOf(cast<FloatType>(scalar.getType()));
   Bits bits{b};
   Value raw = b.create<arith::ExtUIOp>(
-      bits.i32, b.create<arith::BitcastOp>(b.getIntegerType(format.width), scalar));
+      bits.i32,
+      b.create<arith::BitcastOp>(b.getIntegerType(format.width), scalar));
   if (!format.hasSign) {
     return widenPowerOfTwo(bits, raw);
   }
@@ -107,14 +121,18 @@ Value widenSmallFloat(BodyBuilder &b, Value scalar) {
   Value placed = bits.asFloat(bits.left(magnitude, 23 - format.mantissa));
   Value value = bits.asBits(b.create<arith::MulFOp>(placed, scale));
   if (format.hasInfinity) {
-    value = b.select(bits.equal(magnitude, format.largest + 1), bits.constant(0x7f800000), value);
-    value = b.select(bits.above(magnitude, format.largest + 1), bits.constant(0x7fc00000), value);
+    value = b.select(bits.equal(magnitude, format.largest + 1),
+                     bits.constant(0x7f800000), value);
+    value = b.select(bits.above(magnitude, format.largest + 1),
+                     bits.constant(0x7fc00000), value);
   } else if (!format.isFnuz && format.hasNan) {
-    value = b.select(bits.above(magnitude, format.largest), bits.constant(0x7fc00000), value);
+    value = b.select(bits.above(magnitude, format.largest),
+                     bits.constant(0x7fc00000), value);
   }
   value = bits.orOf(value, sign);
   if (format.isFnuz) {
-    value = b.select(bits.equal(raw, signBit), bits.constant(0x7fc00000), value);
+    value =
+        b.select(bits.equal(raw, signBit), bits.constant(0x7fc00000), value);
   }
   return bits.asFloat(value);
 }
@@ -126,10 +144,14 @@ static Value roundToOdd(BodyBuilder &b, Value scalar) {
   Value back = b.create<arith::ExtFOp>(scalar.getType(), nearest);
   Bits bits{b};
   Value raw = bits.asBits(nearest);
-  Value absBack = b.create<math::AbsFOp>(back), absScalar = b.create<math::AbsFOp>(scalar);
-  Value grew = b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, absBack, absScalar);
-  Value exact = b.create<arith::CmpFOp>(arith::CmpFPredicate::UEQ, back, scalar);
-  Value toward = b.select(grew, b.create<arith::SubIOp>(raw, bits.constant(1)), raw);
+  Value absBack = b.create<math::AbsFOp>(back),
+        absScalar = b.create<math::AbsFOp>(scalar);
+  Value grew =
+      b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, absBack, absScalar);
+  Value exact =
+      b.create<arith::CmpFOp>(arith::CmpFPredicate::UEQ, back, scalar);
+  Value toward =
+      b.select(grew, b.create<arith::SubIOp>(raw, bits.constant(1)), raw);
   Value odd = bits.orOf(toward, bits.constant(1));
   return bits.asFloat(b.select(exact, raw, odd));
 }
@@ -142,11 +164,13 @@ static Value narrowPowerOfTwo(BodyBuilder &b, Value scalar, bool saturate) {
   Value isNan = bits.above(magnitude, 0x7f800000);
   Value rounded = b.create<arith::AddIOp>(magnitude, bits.constant(0x00400000));
   Value exponent = bits.right(rounded, 23);
-  exponent = b.select(bits.above(exponent, 254), bits.constant(saturate ? 254 : 255), exponent);
+  exponent = b.select(bits.above(exponent, 254),
+                      bits.constant(saturate ? 254 : 255), exponent);
   return b.select(isNan, bits.constant(255), exponent);
 }
 
-Value narrowSmallFloat(BodyBuilder &b, Value scalar, FloatType type, bool saturate) {
+Value narrowSmallFloat(BodyBuilder &b, Value scalar, FloatType type,
+                       bool saturate) {
   Format format = formatOf(type);
   Bits bits{b};
   if (scalar.getType().isF64()) {
@@ -154,7 +178,8 @@ Value narrowSmallFloat(BodyBuilder &b, Value scalar, FloatType type, bool satura
   }
   auto finish = [&](Value code) -> Value {
     Type integer = b.getIntegerType(format.width);
-    return b.create<arith::BitcastOp>(type, b.create<arith::TruncIOp>(integer, code));
+    return b.create<arith::BitcastOp>(type,
+                                      b.create<arith::TruncIOp>(integer, code));
   };
   if (!format.hasSign) {
     return finish(narrowPowerOfTwo(b, scalar, saturate));
@@ -171,27 +196,34 @@ Value narrowSmallFloat(BodyBuilder &b, Value scalar, FloatType type, bool satura
   Value rounded = b.create<arith::AddIOp>(
       b.create<arith::AddIOp>(magnitude, bits.constant(half)), lowBit);
   int rebias = (127 - format.bias) << format.mantissa;
-  Value normal = b.create<arith::SubIOp>(bits.right(rounded, shift), bits.constant(rebias));
+  Value normal = b.create<arith::SubIOp>(bits.right(rounded, shift),
+                                         bits.constant(rebias));
   // Subnormal results: adding a large power of two leaves the rounded multiple
   // of the spacing in the low bits.
-  float spacing = std::ldexp(1.0f, 1 - format.bias - static_cast<int>(format.mantissa));
+  float spacing =
+      std::ldexp(1.0f, 1 - format.bias - static_cast<int>(format.mantissa));
   float anchor = std::ldexp(spacing, 23);
   Value shifted = b.create<arith::AddFOp>(bits.asFloat(magnitude),
                                           b.constant(b.getF32Type(), anchor));
-  Value subnormal =
-      b.create<arith::SubIOp>(bits.asBits(shifted), bits.constant(floatBits(anchor)));
+  Value subnormal = b.create<arith::SubIOp>(bits.asBits(shifted),
+                                            bits.constant(floatBits(anchor)));
   float leastNormal = std::ldexp(1.0f, 1 - format.bias);
   Value isNormal = bits.above(magnitude, floatBits(leastNormal) - 1);
   Value code = b.select(isNormal, normal, subnormal);
 
-  // Overflow: the code passed the largest finite one, or wrapped for huge values.
-  float largest = std::ldexp(1.0f + ((format.largest & ((1u << format.mantissa) - 1)) /
-                                     static_cast<float>(1u << format.mantissa)),
-                             static_cast<int>(format.largest >> format.mantissa) - format.bias);
+  // Overflow: the code passed the largest finite one, or wrapped for huge
+  // values.
+  float largest = std::ldexp(
+      1.0f + ((format.largest & ((1u << format.mantissa) - 1)) /
+              static_cast<float>(1u << format.mantissa)),
+      static_cast<int>(format.largest >> format.mantissa) - format.bias);
   Value isHuge = bits.above(magnitude, floatBits(largest * 2.0f));
   Value overflows = b.create<arith::OrIOp>(
-      isHuge, b.create<arith::AndIOp>(isNormal, bits.above(code, format.largest)));
-  uint32_t nanCode = format.isFnuz ? (1u << (format.width - 1)) : format.hasInfinity ? 0x7e : 0x7f;
+      isHuge,
+      b.create<arith::AndIOp>(isNormal, bits.above(code, format.largest)));
+  uint32_t nanCode = format.isFnuz        ? (1u << (format.width - 1))
+                     : format.hasInfinity ? 0x7e
+                                          : 0x7f;
   uint32_t beyond = saturate || !format.hasNan ? format.largest
                     : format.hasInfinity       ? format.largest + 1
                                                : nanCode;

@@ -26,7 +26,7 @@ mlir::Value widenSmallFloat(BodyBuilder &builder, mlir::Value scalar);
 /// \returns `scalar` (f32 or f64) rounded to nearest even in `type`. Values
 /// beyond the largest finite one saturate, or (not `saturate`) become infinity
 /// where the type has one and NaN where it has not, as ONNX's Cast says.
-mlir::Value narrowSmallFloat(BodyBuilder &builder, mlir::Value scalar, mlir::FloatType type,
-                             bool saturate);
+mlir::Value narrowSmallFloat(BodyBuilder &builder, mlir::Value scalar,
+                             mlir::FloatType type, bool saturate);
 
 } // namespace tilewright::tw

@@ -34,18 +34,24 @@ SmallVector<DimExpr> dimsOf(Type type) {
   }
   SmallVector<DimExpr> dims;
   for (int64_t size : tensor.getShape()) {
-    dims.push_back(ShapedType::isDynamic(size) ? DimExpr()
-                                               : DimExpr::constant(type.getContext(), size));
+    dims.push_back(ShapedType::isDynamic(size)
+                       ? DimExpr()
+                       : DimExpr::constant(type.getContext(), size));
   }
   return dims;
 }
 
-DimExpr elementCount(Type tensor) { return productOf(tensor.getContext(), dimsOf(tensor)); }
+DimExpr elementCount(Type tensor) {
+  return productOf(tensor.getContext(), dimsOf(tensor));
+}
 
-Type elementTypeOf(Type tensor) { return cast<RankedTensorType>(tensor).getElementType(); }
+Type elementTypeOf(Type tensor) {
+  return cast<RankedTensorType>(tensor).getElementType();
+}
 
 Type scalarType(Type element) {
-  if (auto integer = dyn_cast<IntegerType>(element); integer && !integer.isSignless()) {
+  if (auto integer = dyn_cast<IntegerType>(element);
+      integer && !integer.isSignless()) {
     return IntegerType::get(element.getContext(), integer.getWidth());
   }
   return element;
@@ -55,7 +61,8 @@ bool isUnsigned(Type element) { return element.isUnsignedInteger(); }
 
 Type computeType(Type element) {
   auto type = dyn_cast<FloatType>(element);
-  return type && type.getWidth() < 32 ? Float32Type::get(element.getContext()) : element;
+  return type && type.getWidth() < 32 ? Float32Type::get(element.getContext())
+                                      : element;
 }
 
 std::optional<DType> dtypeOf(Type element) {
@@ -95,7 +102,9 @@ std::optional<DType> dtypeOf(Type element) {
 }
 
 Type elementType(MLIRContext *context, DType dtype) {
-  auto integer = [&](unsigned width) -> Type { return IntegerType::get(context, width); };
+  auto integer = [&](unsigned width) -> Type {
+    return IntegerType::get(context, width);
+  };
   auto unsignedInteger = [&](unsigned width) -> Type {
     return IntegerType::get(context, width, IntegerType::Unsigned);
   };

@@ -7,15 +7,16 @@
 #pragma once
 
 #include "ir/DimExpr.h"
-#include "tilewright/DType.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "tilewright/DType.h"
 #include <optional>
 
 namespace tilewright::tw {
 
-/// \returns `tensor<…xelement>` with the given sizes; the `#tw.dims` encoding is
-/// there exactly when some size is not a constant.
-mlir::RankedTensorType tensorType(llvm::ArrayRef<DimExpr> dims, mlir::Type element);
+/// \returns `tensor<…xelement>` with the given sizes; the `#tw.dims` encoding
+/// is there exactly when some size is not a constant.
+mlir::RankedTensorType tensorType(llvm::ArrayRef<DimExpr> dims,
+                                  mlir::Type element);
 
 /// \returns the sizes of a tensor type's axes. A dynamic axis of a type without
 /// encoding (hand-written IR) has a null DimExpr.

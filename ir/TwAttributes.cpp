@@ -25,7 +25,8 @@ static bool isReserved(StringRef name) {
 
 static bool isIdentifier(StringRef name) {
   return !name.empty() && (llvm::isAlpha(name[0]) || name[0] == '_') &&
-         llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; }) &&
+         llvm::all_of(name,
+                      [](char c) { return llvm::isAlnum(c) || c == '_'; }) &&
          !isReserved(name);
 }
 
@@ -36,13 +37,15 @@ static void print(DimExpr expr, raw_ostream &os, Binding around) {
   SmallVector<DimExpr, 4> operands = expr.operands();
   auto call = [&](StringRef name) {
     os << name << "(";
-    llvm::interleaveComma(operands, os, [&](DimExpr e) { print(e, os, Binding::Sum); });
+    llvm::interleaveComma(operands, os,
+                          [&](DimExpr e) { print(e, os, Binding::Sum); });
     os << ")";
   };
   auto infix = [&](StringRef sign, Binding own, Binding inner) {
     bool parenthesize = own < around;
     os << (parenthesize ? "(" : "");
-    llvm::interleave(operands, os, [&](DimExpr e) { print(e, os, inner); }, sign);
+    llvm::interleave(
+        operands, os, [&](DimExpr e) { print(e, os, inner); }, sign);
     os << (parenthesize ? ")" : "");
   };
   switch (expr.kind()) {
@@ -95,7 +98,8 @@ std::string DimExpr::toString() const {
 
 static FailureOr<DimExpr> parseSum(AsmParser &parser);
 
-static FailureOr<DimExpr> parseCall(AsmParser &parser, StringRef name, size_t arity) {
+static FailureOr<DimExpr> parseCall(AsmParser &parser, StringRef name,
+                                    size_t arity) {
   SmallVector<DimExpr> operands;
   auto parseOperand = [&]() -> ParseResult {
     FailureOr<DimExpr> operand = parseSum(parser);
@@ -105,12 +109,14 @@ static FailureOr<DimExpr> parseCall(AsmParser &parser, StringRef name, size_t ar
     operands.push_back(*operand);
     return success();
   };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOperand)) {
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
+                                     parseOperand)) {
     return failure();
   }
   if (operands.size() != arity) {
     return parser.emitError(parser.getNameLoc())
-           << name << " takes " << arity << " operands, found " << operands.size();
+           << name << " takes " << arity << " operands, found "
+           << operands.size();
   }
   if (name == "min") {
     return operands[0].min(operands[1]);
@@ -126,7 +132,8 @@ static FailureOr<DimExpr> parseAtom(AsmParser &parser) {
   int64_t value;
   OptionalParseResult integer = parser.parseOptionalInteger(value);
   if (integer.has_value()) {
-    return failed(*integer) ? FailureOr<DimExpr>(failure()) : DimExpr::constant(context, value);
+    return failed(*integer) ? FailureOr<DimExpr>(failure())
+                            : DimExpr::constant(context, value);
   }
   if (succeeded(parser.parseOptionalLParen())) {
     FailureOr<DimExpr> inner = parseSum(parser);
@@ -141,8 +148,9 @@ static FailureOr<DimExpr> parseAtom(AsmParser &parser) {
   }
   StringRef name;
   if (failed(parser.parseOptionalKeyword(&name))) {
-    return parser.emitError(parser.getCurrentLocation(), "expected a size: a number, a symbol, "
-                                                         "min, max, select or a parenthesis");
+    return parser.emitError(parser.getCurrentLocation(),
+                            "expected a size: a number, a symbol, "
+                            "min, max, select or a parenthesis");
   }
   if (name == "min" || name == "max") {
     return parseCall(parser, name, 2);
@@ -158,7 +166,8 @@ static FailureOr<DimExpr> parseProduct(AsmParser &parser) {
   while (succeeded(left)) {
     bool times = succeeded(parser.parseOptionalStar());
     bool divide = !times && succeeded(parser.parseOptionalKeyword("floordiv"));
-    bool remainder = !times && !divide && succeeded(parser.parseOptionalKeyword("mod"));
+    bool remainder =
+        !times && !divide && succeeded(parser.parseOptionalKeyword("mod"));
     if (!times && !divide && !remainder) {
       return left;
     }
@@ -166,7 +175,9 @@ static FailureOr<DimExpr> parseProduct(AsmParser &parser) {
     if (failed(right)) {
       return failure();
     }
-    left = times ? *left * *right : divide ? left->floorDiv(*right) : left->mod(*right);
+    left = times    ? *left * *right
+           : divide ? left->floorDiv(*right)
+                    : left->mod(*right);
   }
   return failure();
 }
@@ -204,7 +215,8 @@ Attribute SizeAttr::parse(AsmParser &parser, Type) {
 
 void DimsAttr::print(AsmPrinter &printer) const {
   printer << "<[";
-  llvm::interleaveComma(getDims(), printer, [&](DimExpr e) { printer << e.toString(); });
+  llvm::interleaveComma(getDims(), printer,
+                        [&](DimExpr e) { printer << e.toString(); });
   printer << "]>";
 }
 
@@ -235,7 +247,8 @@ DimsAttr DimsAttr::get(MLIRContext *context, ArrayRef<DimExpr> dims) {
 }
 
 SmallVector<DimExpr> DimsAttr::getDims() const {
-  return llvm::map_to_vector(getSizes(), [](Attribute a) { return DimExpr(a); });
+  return llvm::map_to_vector(getSizes(),
+                             [](Attribute a) { return DimExpr(a); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -35,4 +35,3 @@ void TwDialect::initialize() {
 #include "ir/TwOps.cpp.inc"
       >();
 }
-

@@ -15,7 +15,9 @@ namespace tilewright::tw {
 // Shared by the primitives
 //===----------------------------------------------------------------------===//
 
-bool isPrimitive(Operation *op) { return isa<MapOp, ReduceOp, ScanOp, ScatterOp>(op); }
+bool isPrimitive(Operation *op) {
+  return isa<MapOp, ReduceOp, ScanOp, ScatterOp>(op);
+}
 
 SmallVector<DimExpr> domainOf(Operation *op) {
   if (auto map = dyn_cast<MapOp>(op)) {
@@ -44,10 +46,13 @@ static void addBody(OpBuilder &builder, OperationState &state, unsigned rank) {
   }
 }
 
-static unsigned rankOf(Type type) { return cast<RankedTensorType>(type).getRank(); }
+static unsigned rankOf(Type type) {
+  return cast<RankedTensorType>(type).getRank();
+}
 
 /// Names coordinates i, j, k, … and those of a reduction r, s, t, ….
-static void nameCoordinates(Region &region, unsigned parallel, OpAsmSetValueNameFn setName) {
+static void nameCoordinates(Region &region, unsigned parallel,
+                            OpAsmSetValueNameFn setName) {
   static constexpr StringLiteral letters = "ijklmnop";
   static constexpr StringLiteral reductionLetters = "rstuvwxyz";
   for (BlockArgument argument : region.getArguments()) {
@@ -55,23 +60,26 @@ static void nameCoordinates(Region &region, unsigned parallel, OpAsmSetValueName
     bool isReduction = number >= parallel;
     StringRef from = isReduction ? reductionLetters : letters;
     unsigned position = isReduction ? number - parallel : number;
-    setName(argument, position < from.size() ? from.substr(position, 1)
-                                             : StringRef(isReduction ? "r" : "i"));
+    setName(argument, position < from.size()
+                          ? from.substr(position, 1)
+                          : StringRef(isReduction ? "r" : "i"));
   }
 }
 
 /// `(%i, %j)`, all of type index.
-static ParseResult parseCoordinates(OpAsmParser &parser,
-                                    SmallVectorImpl<OpAsmParser::Argument> &arguments) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&]() -> ParseResult {
-    OpAsmParser::Argument argument;
-    argument.type = parser.getBuilder().getIndexType();
-    if (parser.parseArgument(argument)) {
-      return failure();
-    }
-    arguments.push_back(argument);
-    return success();
-  });
+static ParseResult
+parseCoordinates(OpAsmParser &parser,
+                 SmallVectorImpl<OpAsmParser::Argument> &arguments) {
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Paren, [&]() -> ParseResult {
+        OpAsmParser::Argument argument;
+        argument.type = parser.getBuilder().getIndexType();
+        if (parser.parseArgument(argument)) {
+          return failure();
+        }
+        arguments.push_back(argument);
+        return success();
+      });
 }
 
 static void printCoordinates(OpAsmPrinter &printer, ValueRange coordinates) {
@@ -87,14 +95,16 @@ static ParseResult parseRest(OpAsmParser &parser, OperationState &result,
   SmallVector<Type> types;
   Region *body = result.addRegion();
   if (parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-      parser.parseRegion(*body, arguments) || parser.parseColonTypeList(types)) {
+      parser.parseRegion(*body, arguments) ||
+      parser.parseColonTypeList(types)) {
     return failure();
   }
   result.addTypes(types);
   return success();
 }
 
-static void printRest(OpAsmPrinter &printer, Operation *op, ArrayRef<StringRef> elided) {
+static void printRest(OpAsmPrinter &printer, Operation *op,
+                      ArrayRef<StringRef> elided) {
   printer.printOptionalAttrDictWithKeyword(op->getAttrs(), elided);
   printer << " ";
   printer.printRegion(op->getRegion(0), /*printEntryBlockArgs=*/false);
@@ -126,13 +136,15 @@ static ParseResult parseExtents(OpAsmParser &parser, OperationState &result) {
   return success();
 }
 
-static LogicalResult verifyBody(Operation *op, unsigned rank, TypeRange yielded) {
+static LogicalResult verifyBody(Operation *op, unsigned rank,
+                                TypeRange yielded) {
   Block &block = op->getRegion(0).front();
   if (block.getNumArguments() != rank) {
     return op->emitOpError() << "needs " << rank << " coordinates, found "
                              << block.getNumArguments();
   }
-  if (!llvm::all_of(block.getArgumentTypes(), [](Type t) { return t.isIndex(); })) {
+  if (!llvm::all_of(block.getArgumentTypes(),
+                    [](Type t) { return t.isIndex(); })) {
     return op->emitOpError("has a coordinate that is not an index");
   }
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
@@ -158,15 +170,19 @@ void MapOp::build(OpBuilder &builder, OperationState &state, TypeRange types) {
   addBody(builder, state, rankOf(types.front()));
 }
 
-SmallVector<DimExpr> MapOp::getDomain() { return dimsOf(getResult(0).getType()); }
+SmallVector<DimExpr> MapOp::getDomain() {
+  return dimsOf(getResult(0).getType());
+}
 
-void MapOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+void MapOp::getAsmBlockArgumentNames(Region &region,
+                                     OpAsmSetValueNameFn setName) {
   nameCoordinates(region, region.getNumArguments(), setName);
 }
 
 ParseResult MapOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument> arguments;
-  return failure(parseCoordinates(parser, arguments) || parseRest(parser, result, arguments));
+  return failure(parseCoordinates(parser, arguments) ||
+                 parseRest(parser, result, arguments));
 }
 
 void MapOp::print(OpAsmPrinter &printer) {
@@ -193,8 +209,8 @@ LogicalResult MapOp::verify() {
 // ReduceOp
 //===----------------------------------------------------------------------===//
 
-void ReduceOp::build(OpBuilder &builder, OperationState &state, Type type, FoldKind kind,
-                     ArrayRef<DimExpr> extents) {
+void ReduceOp::build(OpBuilder &builder, OperationState &state, Type type,
+                     FoldKind kind, ArrayRef<DimExpr> extents) {
   state.addTypes(type);
   state.addAttribute("kind", FoldKindAttr::get(builder.getContext(), kind));
   state.addAttribute("extents", DimsAttr::get(builder.getContext(), extents));
@@ -209,16 +225,18 @@ SmallVector<DimExpr> ReduceOp::getDomain() {
   return domain;
 }
 
-void ReduceOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+void ReduceOp::getAsmBlockArgumentNames(Region &region,
+                                        OpAsmSetValueNameFn setName) {
   nameCoordinates(region, getParallelRank(), setName);
 }
 
 ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument> arguments;
-  return failure(parseFoldKind(parser, result) || parseCoordinates(parser, arguments) ||
-                 parser.parseKeyword("over") || parseCoordinates(parser, arguments) ||
-                 parser.parseKeyword("in") || parseExtents(parser, result) ||
-                 parseRest(parser, result, arguments));
+  return failure(
+      parseFoldKind(parser, result) || parseCoordinates(parser, arguments) ||
+      parser.parseKeyword("over") || parseCoordinates(parser, arguments) ||
+      parser.parseKeyword("in") || parseExtents(parser, result) ||
+      parseRest(parser, result, arguments));
 }
 
 void ReduceOp::print(OpAsmPrinter &printer) {
@@ -251,8 +269,8 @@ LogicalResult ReduceOp::verify() {
 // ScanOp
 //===----------------------------------------------------------------------===//
 
-void ScanOp::build(OpBuilder &builder, OperationState &state, Type type, FoldKind kind,
-                   int64_t axis, bool exclusive, bool reverse) {
+void ScanOp::build(OpBuilder &builder, OperationState &state, Type type,
+                   FoldKind kind, int64_t axis, bool exclusive, bool reverse) {
   state.addTypes(type);
   state.addAttribute("kind", FoldKindAttr::get(builder.getContext(), kind));
   state.addAttribute("axis", builder.getI64IntegerAttr(axis));
@@ -267,13 +285,15 @@ void ScanOp::build(OpBuilder &builder, OperationState &state, Type type, FoldKin
 
 SmallVector<DimExpr> ScanOp::getDomain() { return dimsOf(getType()); }
 
-void ScanOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+void ScanOp::getAsmBlockArgumentNames(Region &region,
+                                      OpAsmSetValueNameFn setName) {
   nameCoordinates(region, region.getNumArguments(), setName);
 }
 
 ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument> arguments;
-  return failure(parseFoldKind(parser, result) || parseCoordinates(parser, arguments) ||
+  return failure(parseFoldKind(parser, result) ||
+                 parseCoordinates(parser, arguments) ||
                  parseRest(parser, result, arguments));
 }
 
@@ -286,10 +306,12 @@ void ScanOp::print(OpAsmPrinter &printer) {
 LogicalResult ScanOp::verify() {
   int64_t rank = rankOf(getType());
   if (getAxis() < 0 || getAxis() >= rank) {
-    return emitOpError("has axis ") << getAxis() << ", outside [0, " << rank << ")";
+    return emitOpError("has axis ")
+           << getAxis() << ", outside [0, " << rank << ")";
   }
   if (getKind() > FoldKind::Or) {
-    return emitOpError("cannot scan by '") << stringifyFoldKind(getKind()) << "'";
+    return emitOpError("cannot scan by '")
+           << stringifyFoldKind(getKind()) << "'";
   }
   return verifyBody(*this, rank, scalarType(elementTypeOf(getType())));
 }
@@ -298,8 +320,8 @@ LogicalResult ScanOp::verify() {
 // ScatterOp
 //===----------------------------------------------------------------------===//
 
-void ScatterOp::build(OpBuilder &builder, OperationState &state, Value init, FoldKind kind,
-                      ArrayRef<DimExpr> extents) {
+void ScatterOp::build(OpBuilder &builder, OperationState &state, Value init,
+                      FoldKind kind, ArrayRef<DimExpr> extents) {
   state.addOperands(init);
   state.addTypes(init.getType());
   state.addAttribute("kind", FoldKindAttr::get(builder.getContext(), kind));
@@ -309,16 +331,18 @@ void ScatterOp::build(OpBuilder &builder, OperationState &state, Value init, Fol
 
 SmallVector<DimExpr> ScatterOp::getDomain() { return getExtents().getDims(); }
 
-void ScatterOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+void ScatterOp::getAsmBlockArgumentNames(Region &region,
+                                         OpAsmSetValueNameFn setName) {
   nameCoordinates(region, region.getNumArguments(), setName);
 }
 
 ParseResult ScatterOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument> arguments;
   OpAsmParser::UnresolvedOperand init;
-  if (parseFoldKind(parser, result) || parser.parseOperand(init) || parser.parseKeyword("at") ||
-      parseCoordinates(parser, arguments) || parser.parseKeyword("in") ||
-      parseExtents(parser, result) || parseRest(parser, result, arguments)) {
+  if (parseFoldKind(parser, result) || parser.parseOperand(init) ||
+      parser.parseKeyword("at") || parseCoordinates(parser, arguments) ||
+      parser.parseKeyword("in") || parseExtents(parser, result) ||
+      parseRest(parser, result, arguments)) {
     return failure();
   }
   if (result.types.size() != 1) {
@@ -348,21 +372,23 @@ LogicalResult ScatterOp::verify() {
 // Inside bodies
 //===----------------------------------------------------------------------===//
 
-void LoadOp::build(OpBuilder &builder, OperationState &state, Value source, ValueRange indices) {
-  build(builder, state, scalarType(elementTypeOf(source.getType())), source, indices, Value(),
-        Value());
+void LoadOp::build(OpBuilder &builder, OperationState &state, Value source,
+                   ValueRange indices) {
+  build(builder, state, scalarType(elementTypeOf(source.getType())), source,
+        indices, Value(), Value());
 }
 
-void LoadOp::build(OpBuilder &builder, OperationState &state, Value source, ValueRange indices,
-                   Value guard, Value otherwise) {
-  build(builder, state, scalarType(elementTypeOf(source.getType())), source, indices, guard,
-        otherwise);
+void LoadOp::build(OpBuilder &builder, OperationState &state, Value source,
+                   ValueRange indices, Value guard, Value otherwise) {
+  build(builder, state, scalarType(elementTypeOf(source.getType())), source,
+        indices, guard, otherwise);
 }
 
 LogicalResult LoadOp::verify() {
   int64_t rank = rankOf(getSource().getType());
   if (static_cast<int64_t>(getIndices().size()) != rank) {
-    return emitOpError("needs ") << rank << " coordinates, found " << getIndices().size();
+    return emitOpError("needs ")
+           << rank << " coordinates, found " << getIndices().size();
   }
   Type scalar = scalarType(elementTypeOf(getSource().getType()));
   if (getType() != scalar) {
@@ -372,7 +398,8 @@ LogicalResult LoadOp::verify() {
     return emitOpError("needs both a guard and a value for where it is false");
   }
   if (getOtherwise() && getOtherwise().getType() != scalar) {
-    return emitOpError("has an alternative of type ") << getOtherwise().getType();
+    return emitOpError("has an alternative of type ")
+           << getOtherwise().getType();
   }
   return success();
 }
@@ -389,12 +416,14 @@ OpFoldResult SizeOp::fold(FoldAdaptor) {
 //===----------------------------------------------------------------------===//
 
 /// `tensor<2xf32> = dense<[1.0, 2.0]>`: the type is written once.
-static ParseResult parseConstantValue(OpAsmParser &parser, Type &type, Attribute &value) {
+static ParseResult parseConstantValue(OpAsmParser &parser, Type &type,
+                                      Attribute &value) {
   return failure(parser.parseType(type) || parser.parseEqual() ||
                  parser.parseAttribute(value, type));
 }
 
-static void printConstantValue(OpAsmPrinter &printer, Operation *, Type type, Attribute value) {
+static void printConstantValue(OpAsmPrinter &printer, Operation *, Type type,
+                               Attribute value) {
   printer << type << " = ";
   printer.printAttributeWithoutType(value);
 }
@@ -449,16 +478,22 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor) {
 // Control flow
 //===----------------------------------------------------------------------===//
 
-using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+using Effects =
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
-static void addDefinitionEffect(std::optional<ArrayAttr> defines, Effects &effects) {
+static void addDefinitionEffect(std::optional<ArrayAttr> defines,
+                                Effects &effects) {
   if (defines && !defines->empty()) {
     effects.emplace_back(MemoryEffects::Write::get());
   }
 }
 
-void IfOp::getEffects(Effects &effects) { addDefinitionEffect(getDefines(), effects); }
-void LoopOp::getEffects(Effects &effects) { addDefinitionEffect(getDefines(), effects); }
+void IfOp::getEffects(Effects &effects) {
+  addDefinitionEffect(getDefines(), effects);
+}
+void LoopOp::getEffects(Effects &effects) {
+  addDefinitionEffect(getDefines(), effects);
+}
 
 //===----------------------------------------------------------------------===//
 // FusedOp
@@ -481,7 +516,8 @@ ParseResult FusedOp::parse(OpAsmParser &parser, OperationState &result) {
     }
     return success();
   };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseBinding) ||
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
+                                     parseBinding) ||
       parseRest(parser, result, arguments)) {
     return failure();
   }
@@ -496,21 +532,25 @@ void FusedOp::print(OpAsmPrinter &printer) {
   printer << " ";
   printer.printSymbolName(getSymName());
   printer << "(";
-  llvm::interleaveComma(llvm::zip(getBody().getArguments(), getInputs()), printer, [&](auto pair) {
-    auto [argument, input] = pair;
-    printer << argument << " = " << input << " : " << input.getType();
-  });
+  llvm::interleaveComma(llvm::zip(getBody().getArguments(), getInputs()),
+                        printer, [&](auto pair) {
+                          auto [argument, input] = pair;
+                          printer << argument << " = " << input << " : "
+                                  << input.getType();
+                        });
   printer << ")";
   printRest(printer, *this, {"sym_name"});
 }
 
 LogicalResult FusedOp::verify() {
   Block &block = getBody().front();
-  if (TypeRange(block.getArgumentTypes()) != TypeRange(getInputs().getTypes())) {
+  if (TypeRange(block.getArgumentTypes()) !=
+      TypeRange(getInputs().getTypes())) {
     return emitOpError("has block arguments that do not match its operands");
   }
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
-  if (!yield || TypeRange(yield.getOperandTypes()) != TypeRange(getResultTypes())) {
+  if (!yield ||
+      TypeRange(yield.getOperandTypes()) != TypeRange(getResultTypes())) {
     return emitOpError("must yield exactly its results");
   }
   for (Operation &op : block.without_terminator()) {

@@ -21,10 +21,10 @@
 namespace tilewright {
 
 struct Decision {
-  std::string code;                      // "TWF003"
-  bool refused = false;                  // something that was considered and not done
-  std::string message;                   // "epilogue of conv1"
-  std::vector<std::string> nodes;        // ONNX nodes, the one acted on first
+  std::string code;               // "TWF003"
+  bool refused = false;           // something that was considered and not done
+  std::string message;            // "epilogue of conv1"
+  std::vector<std::string> nodes; // ONNX nodes, the one acted on first
   std::map<std::string, double> numbers; // "bytes_saved" → 25690112
 };
 
@@ -44,8 +44,8 @@ public:
   const std::vector<Decision> &all() const { return decisions; }
 
 private:
-  void add(llvm::StringRef code, bool isRefusal, mlir::Location loc, std::string message,
-           std::map<std::string, double> numbers) {
+  void add(llvm::StringRef code, bool isRefusal, mlir::Location loc,
+           std::string message, std::map<std::string, double> numbers) {
     llvm::SmallVector<std::string> nodes = tw::nodeNames(loc);
     decisions.push_back({code.str(), isRefusal, std::move(message),
                          std::vector<std::string>(nodes.begin(), nodes.end()),

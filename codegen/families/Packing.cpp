@@ -131,7 +131,8 @@ static void pack(FusedRegion &region, const PackSite &site) {
     if (own == site.coordinate) {
       laneAxis = axis;
     } else {
-      byLoop.push_back({own.getArgNumber() - rank, static_cast<unsigned>(axis)});
+      byLoop.push_back(
+          {own.getArgNumber() - rank, static_cast<unsigned>(axis)});
     }
   }
   llvm::sort(byLoop);

@@ -12,12 +12,15 @@ using namespace mlir;
 namespace tilewright::frontend {
 
 /// A function of one float scalar.
-static Status mapFloat(NodeImport &node, llvm::function_ref<Value(BodyBuilder &, Value)> body) {
+static Status mapFloat(NodeImport &node,
+                       llvm::function_ref<Value(BodyBuilder &, Value)> body) {
   TW_RETURN_IF_ERROR(requireFloat(node, 0));
-  return mapInput(node, [&](BodyBuilder &b, ValueRange x) { return body(b, x[0]); });
+  return mapInput(node,
+                  [&](BodyBuilder &b, ValueRange x) { return body(b, x[0]); });
 }
 
-template <Value (*function)(BodyBuilder &, Value)> static Status importPlain(NodeImport &node) {
+template <Value (*function)(BodyBuilder &, Value)>
+static Status importPlain(NodeImport &node) {
   return mapFloat(node, function);
 }
 
@@ -46,16 +49,18 @@ static Status importPRelu(NodeImport &node) {
   Value slope = node.input(1);
   Dims slopeDims = node.dims(1), dims = node.dims(0);
   // Before opset 7 a vector has one slope for each channel (axis 1).
-  if (node.version() < 7 && slopeDims.size() == 1 && !slopeDims[0].isConstant(1) &&
-      dims.size() > 2) {
+  if (node.version() < 7 && slopeDims.size() == 1 &&
+      !slopeDims[0].isConstant(1) && dims.size() > 2) {
     slopeDims.resize(dims.size() - 1, node.constant(1));
     slope = tw::buildReshape(node.builder(), node.loc(), slope, slopeDims);
   }
   Result<Value> result =
-      broadcastMap(node, {node.input(0), slope}, node.element(0), [&](BodyBuilder &b, ValueRange x) {
-        Value zero = b.constant(x[0].getType(), 0);
-        return b.select(b.lessOf(x[0], zero, node.element(0)), b.mulOf(x[0], x[1]), x[0]);
-      });
+      broadcastMap(node, {node.input(0), slope}, node.element(0),
+                   [&](BodyBuilder &b, ValueRange x) {
+                     Value zero = b.constant(x[0].getType(), 0);
+                     return b.select(b.lessOf(x[0], zero, node.element(0)),
+                                     b.mulOf(x[0], x[1]), x[0]);
+                   });
   if (!result) {
     return result.status();
   }
@@ -72,16 +77,19 @@ static Status importThresholdedRelu(NodeImport &node) {
 
 static Status importShrink(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireNumber(node, 0));
-  double bias = node.floatAttribute("bias", 0.0), lambda = node.floatAttribute("lambd", 0.5);
+  double bias = node.floatAttribute("bias", 0.0),
+         lambda = node.floatAttribute("lambd", 0.5);
   Type element = node.element(0);
   return mapInput(node, [&](BodyBuilder &b, ValueRange operands) {
     Type real = isFloat(element) ? operands[0].getType() : Type(b.getF32Type());
-    Value x = isFloat(element) ? operands[0] : b.cast(operands[0], element, real);
+    Value x =
+        isFloat(element) ? operands[0] : b.cast(operands[0], element, real);
     Value low = lower(b, x, literal(b, x, -lambda));
     Value high = greater(b, x, literal(b, x, lambda));
     Value shift = literal(b, x, bias);
-    Value result = b.select(low, b.addOf(x, shift),
-                            b.select(high, b.subOf(x, shift), literal(b, x, 0.0)));
+    Value result =
+        b.select(low, b.addOf(x, shift),
+                 b.select(high, b.subOf(x, shift), literal(b, x, 0.0)));
     return isFloat(element) ? result : b.cast(result, real, element);
   });
 }
@@ -92,7 +100,8 @@ static Status importShrink(NodeImport &node) {
 
 static Status importElu(NodeImport &node) {
   double alpha = node.floatAttribute("alpha", 1.0);
-  return mapFloat(node, [&](BodyBuilder &b, Value x) { return elu(b, x, alpha); });
+  return mapFloat(node,
+                  [&](BodyBuilder &b, Value x) { return elu(b, x, alpha); });
 }
 
 static Status importSelu(NodeImport &node) {
@@ -111,7 +120,8 @@ static Status importCelu(NodeImport &node) {
   return mapFloat(node, [&](BodyBuilder &b, Value x) {
     Value zero = literal(b, x, 0.0), scale = literal(b, x, alpha);
     Value curve = b.mulOf(scale, b.create<math::ExpM1Op>(divide(b, x, scale)));
-    return b.addOf(b.create<arith::MaximumFOp>(zero, x), b.create<arith::MinimumFOp>(zero, curve));
+    return b.addOf(b.create<arith::MaximumFOp>(zero, x),
+                   b.create<arith::MinimumFOp>(zero, curve));
   });
 }
 
@@ -120,8 +130,11 @@ static Status importCelu(NodeImport &node) {
 //===----------------------------------------------------------------------===//
 
 static Status importHardSigmoid(NodeImport &node) {
-  double alpha = node.floatAttribute("alpha", 0.2), beta = node.floatAttribute("beta", 0.5);
-  return mapFloat(node, [&](BodyBuilder &b, Value x) { return hardSigmoid(b, x, alpha, beta); });
+  double alpha = node.floatAttribute("alpha", 0.2),
+         beta = node.floatAttribute("beta", 0.5);
+  return mapFloat(node, [&](BodyBuilder &b, Value x) {
+    return hardSigmoid(b, x, alpha, beta);
+  });
 }
 
 static Value hardSwish(BodyBuilder &b, Value x) {
@@ -144,18 +157,21 @@ static Status importGelu(NodeImport &node) {
   std::string approximate = node.stringAttribute("approximate", "none");
   if (approximate != "none" && approximate != "tanh") {
     return node.error(ErrorCode::AttributeInvalid,
-                      "approximate must be 'none' or 'tanh', not '" + approximate + "'");
+                      "approximate must be 'none' or 'tanh', not '" +
+                          approximate + "'");
   }
   return mapFloat(node, [&](BodyBuilder &b, Value x) -> Value {
     Value half = b.mulOf(literal(b, x, 0.5), x);
     Value curve;
     if (approximate == "none") {
-      curve = b.create<math::ErfOp>(b.mulOf(x, literal(b, x, 0.70710678118654752440)));
+      curve = b.create<math::ErfOp>(
+          b.mulOf(x, literal(b, x, 0.70710678118654752440)));
     } else {
       Value cube = b.mulOf(b.mulOf(x, x), x);
       Value inner = b.addOf(x, b.mulOf(literal(b, x, 0.044715), cube));
       // sqrt(2 / pi)
-      curve = b.create<math::TanhOp>(b.mulOf(literal(b, x, 0.79788456080286535588), inner));
+      curve = b.create<math::TanhOp>(
+          b.mulOf(literal(b, x, 0.79788456080286535588), inner));
     }
     return b.mulOf(half, b.addOf(literal(b, x, 1.0), curve));
   });

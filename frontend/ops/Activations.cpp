@@ -32,7 +32,8 @@ Value Activation::apply(BodyBuilder &b, Value x) const {
     return b.select(lower(b, x, number(alpha)), number(0), x);
   }
   if (name == "scaledtanh") {
-    return b.mulOf(number(alpha), b.create<math::TanhOp>(b.mulOf(number(beta), x)));
+    return b.mulOf(number(alpha),
+                   b.create<math::TanhOp>(b.mulOf(number(beta), x)));
   }
   if (name == "hardsigmoid") {
     return hardSigmoid(b, x, alpha, beta);
@@ -58,17 +59,26 @@ struct KnownActivation {
 
 static const KnownActivation *findActivation(llvm::StringRef name) {
   static const KnownActivation known[] = {
-      {"affine", 1.0, 0.0},    {"elu", 1.0, {}},        {"hardsigmoid", 0.2, 0.5},
-      {"leakyrelu", 0.01, {}}, {"relu", {}, {}},        {"scaledtanh", 1.0, 1.0},
-      {"sigmoid", {}, {}},     {"softplus", {}, {}},    {"softsign", {}, {}},
-      {"tanh", {}, {}},        {"thresholdedrelu", 1.0, {}},
+      {"affine", 1.0, 0.0},
+      {"elu", 1.0, {}},
+      {"hardsigmoid", 0.2, 0.5},
+      {"leakyrelu", 0.01, {}},
+      {"relu", {}, {}},
+      {"scaledtanh", 1.0, 1.0},
+      {"sigmoid", {}, {}},
+      {"softplus", {}, {}},
+      {"softsign", {}, {}},
+      {"tanh", {}, {}},
+      {"thresholdedrelu", 1.0, {}},
   };
-  const auto *found = llvm::find_if(known, [&](const auto &entry) { return entry.name == name; });
+  const auto *found = llvm::find_if(
+      known, [&](const auto &entry) { return entry.name == name; });
   return found == std::end(known) ? nullptr : found;
 }
 
-Result<SmallVector<Activation>> activationsOf(NodeImport &node, ArrayRef<llvm::StringRef> defaults,
-                                              int64_t directions) {
+Result<SmallVector<Activation>>
+activationsOf(NodeImport &node, ArrayRef<llvm::StringRef> defaults,
+              int64_t directions) {
   std::vector<std::string> names = node.stringsAttribute("activations");
   if (names.empty()) {
     for (int64_t d = 0; d < directions; ++d) {
@@ -77,7 +87,8 @@ Result<SmallVector<Activation>> activationsOf(NodeImport &node, ArrayRef<llvm::S
   }
   if (names.size() != defaults.size() * directions) {
     return node.error(ErrorCode::AttributeInvalid,
-                      "activations must name " + Twine(defaults.size() * directions) +
+                      "activations must name " +
+                          Twine(defaults.size() * directions) +
                           " functions, not " + Twine(names.size()));
   }
   SmallVector<double> alphas = node.floatsAttribute("activation_alpha");
@@ -88,13 +99,16 @@ Result<SmallVector<Activation>> activationsOf(NodeImport &node, ArrayRef<llvm::S
     Activation activation{llvm::StringRef(name).lower()};
     const KnownActivation *known = findActivation(activation.name);
     if (!known) {
-      return node.error(ErrorCode::AttributeInvalid, "there is no activation '" + name + "'");
+      return node.error(ErrorCode::AttributeInvalid,
+                        "there is no activation '" + name + "'");
     }
     if (known->alpha) {
-      activation.alpha = usedAlphas < alphas.size() ? alphas[usedAlphas++] : *known->alpha;
+      activation.alpha =
+          usedAlphas < alphas.size() ? alphas[usedAlphas++] : *known->alpha;
     }
     if (known->beta) {
-      activation.beta = usedBetas < betas.size() ? betas[usedBetas++] : *known->beta;
+      activation.beta =
+          usedBetas < betas.size() ? betas[usedBetas++] : *known->beta;
     }
     result.push_back(activation);
   }

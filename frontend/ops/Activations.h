@@ -21,7 +21,8 @@ struct Activation {
 /// The functions that a recurrent node names, direction by direction. Values
 /// of activation_alpha and activation_beta go to the functions that take them,
 /// in order. Errors: AttributeInvalid.
-Result<SmallVector<Activation>> activationsOf(NodeImport &node, ArrayRef<llvm::StringRef> defaults,
-                                              int64_t directions);
+Result<SmallVector<Activation>>
+activationsOf(NodeImport &node, ArrayRef<llvm::StringRef> defaults,
+              int64_t directions);
 
 } // namespace tilewright::frontend

@@ -18,24 +18,27 @@ Value orderedScalar(BodyBuilder &body, Value scalar, Type element) {
   }
   // Flipping the top bit turns unsigned order into signed order.
   unsigned width = cast<IntegerType>(scalar.getType()).getWidth();
-  Value top = body.integer(scalar.getType(), APInt::getSignedMinValue(width).getSExtValue());
+  Value top = body.integer(scalar.getType(),
+                           APInt::getSignedMinValue(width).getSExtValue());
   return body.create<arith::XOrIOp>(scalar, top);
 }
 
 /// The position of the extreme element along `axis`, which stays with size one.
 static Value positionOfExtreme(NodeImport &node, FoldKind kind, int64_t axis) {
   ReducedAxes axes = reducedAxes(node, axis, /*keepDims=*/true);
-  return tw::buildReduce(node.builder(), node.loc(), kind, axes.kept, axes.extents,
-                         node.builder().getI64Type(), [&](BodyBuilder &body, ValueRange at) {
-                           Value x = body.load(node.input(0), axes.inputCoordinates(body, at));
-                           return orderedScalar(body, x, node.element(0));
-                         });
+  return tw::buildReduce(
+      node.builder(), node.loc(), kind, axes.kept, axes.extents,
+      node.builder().getI64Type(), [&](BodyBuilder &body, ValueRange at) {
+        Value x = body.load(node.input(0), axes.inputCoordinates(body, at));
+        return orderedScalar(body, x, node.element(0));
+      });
 }
 
 template <bool isMax> static Status importArg(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireNumber(node, 0));
   TW_RETURN_IF_ERROR(requireRankAtLeast(node, 0, 1));
-  Result<int64_t> axis = node.normalizeAxis(node.intAttribute("axis", 0), node.rank(0));
+  Result<int64_t> axis =
+      node.normalizeAxis(node.intAttribute("axis", 0), node.rank(0));
   if (!axis) {
     return axis.status();
   }
@@ -55,8 +58,8 @@ static Status importHardmax(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireFloat(node, 0));
   TW_RETURN_IF_ERROR(requireRankAtLeast(node, 0, 1));
   bool flattens = node.version() < 13;
-  Result<int64_t> axis =
-      node.normalizeAxis(node.intAttribute("axis", flattens ? 1 : -1), node.rank(0));
+  Result<int64_t> axis = node.normalizeAxis(
+      node.intAttribute("axis", flattens ? 1 : -1), node.rank(0));
   if (!axis) {
     return axis.status();
   }
@@ -66,14 +69,16 @@ static Status importHardmax(NodeImport &node) {
   }
   ReducedAxes axes = reducedAxes(node, folded, /*keepDims=*/true);
   Type i64 = node.builder().getI64Type();
-  Value position = tw::buildReduce(
-      node.builder(), node.loc(), FoldKind::ArgMax, axes.kept, axes.extents, i64,
-      [&](BodyBuilder &body, ValueRange at) {
-        return body.widen(body.load(node.input(0), axes.inputCoordinates(body, at)));
-      });
+  Value position =
+      tw::buildReduce(node.builder(), node.loc(), FoldKind::ArgMax, axes.kept,
+                      axes.extents, i64, [&](BodyBuilder &body, ValueRange at) {
+                        return body.widen(body.load(
+                            node.input(0), axes.inputCoordinates(body, at)));
+                      });
   Type element = node.element(0);
   Value result = tw::buildMap(
-      node.builder(), node.loc(), node.dims(0), element, [&](BodyBuilder &body, ValueRange at) {
+      node.builder(), node.loc(), node.dims(0), element,
+      [&](BodyBuilder &body, ValueRange at) {
         Value own = body.index(0);
         for (auto [i, extent] : llvm::zip(folded, axes.extents)) {
           own = body.add(body.mul(own, body.size(extent)), at[i]);
@@ -95,10 +100,11 @@ static Value scanAlong(NodeImport &node, FoldKind kind, int64_t axis) {
   bool exclusive = node.intAttribute("exclusive", 0) != 0;
   bool reverse = node.intAttribute("reverse", 0) != 0;
   Type element = node.element(0), accumulator = tw::computeType(element);
-  Value result = tw::buildScan(node.builder(), node.loc(), kind, axis, exclusive, reverse,
-                               node.dims(0), accumulator, [&](BodyBuilder &body, ValueRange at) {
-                                 return body.widen(body.load(node.input(0), at));
-                               });
+  Value result = tw::buildScan(
+      node.builder(), node.loc(), kind, axis, exclusive, reverse, node.dims(0),
+      accumulator, [&](BodyBuilder &body, ValueRange at) {
+        return body.widen(body.load(node.input(0), at));
+      });
   return castTensor(node, result, element);
 }
 
@@ -122,16 +128,18 @@ template <FoldKind kind> static Status importScan(NodeImport &node) {
   Type axisType = node.element(1), i64 = node.builder().getI64Type();
   for (int64_t i = 0; i < rank; ++i) {
     Value scan = scanAlong(node, kind, i);
-    result = tw::buildMap(
-        node.builder(), node.loc(), node.dims(0), node.element(0),
-        [&](BodyBuilder &body, ValueRange at) {
-          SmallVector<Value> first(node.rank(1), body.index(0));
-          Value wanted = body.cast(body.load(axis, first), axisType, i64);
-          Value chosen =
-              body.create<arith::OrIOp>(body.equalOf(wanted, body.integer(i64, i)),
-                                        body.equalOf(wanted, body.integer(i64, i - rank)));
-          return body.select(chosen, body.load(scan, at), body.load(result, at));
-        });
+    result =
+        tw::buildMap(node.builder(), node.loc(), node.dims(0), node.element(0),
+                     [&](BodyBuilder &body, ValueRange at) {
+                       SmallVector<Value> first(node.rank(1), body.index(0));
+                       Value wanted =
+                           body.cast(body.load(axis, first), axisType, i64);
+                       Value chosen = body.create<arith::OrIOp>(
+                           body.equalOf(wanted, body.integer(i64, i)),
+                           body.equalOf(wanted, body.integer(i64, i - rank)));
+                       return body.select(chosen, body.load(scan, at),
+                                          body.load(result, at));
+                     });
   }
   node.setOutput(0, result);
   return Status::ok();

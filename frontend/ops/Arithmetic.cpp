@@ -29,13 +29,16 @@ static Status mapBoth(NodeImport &node, ScalarBody body) {
 }
 
 static Status importAdd(NodeImport &node) {
-  return mapBoth(node, [](BodyBuilder &b, ValueRange x) { return b.addOf(x[0], x[1]); });
+  return mapBoth(
+      node, [](BodyBuilder &b, ValueRange x) { return b.addOf(x[0], x[1]); });
 }
 static Status importSub(NodeImport &node) {
-  return mapBoth(node, [](BodyBuilder &b, ValueRange x) { return b.subOf(x[0], x[1]); });
+  return mapBoth(
+      node, [](BodyBuilder &b, ValueRange x) { return b.subOf(x[0], x[1]); });
 }
 static Status importMul(NodeImport &node) {
-  return mapBoth(node, [](BodyBuilder &b, ValueRange x) { return b.mulOf(x[0], x[1]); });
+  return mapBoth(
+      node, [](BodyBuilder &b, ValueRange x) { return b.mulOf(x[0], x[1]); });
 }
 static Status importDiv(NodeImport &node) {
   return mapBoth(node, [&](BodyBuilder &b, ValueRange x) {
@@ -70,12 +73,15 @@ static Status importMod(NodeImport &node) {
 static Value integerPower(BodyBuilder &b, Value x, Value y, Type yElement) {
   Type type = x.getType();
   unsigned bits = cast<IntegerType>(y.getType()).getWidth();
-  Value one = b.integer(type, 1), minusOne = b.integer(type, -1), zero = b.integer(type, 0);
+  Value one = b.integer(type, 1), minusOne = b.integer(type, -1),
+        zero = b.integer(type, 0);
   Value result = one, square = x;
   auto bitOfExponent = [&](unsigned bit) {
-    Value mask = b.integer(y.getType(), static_cast<int64_t>(uint64_t(1) << bit));
+    Value mask =
+        b.integer(y.getType(), static_cast<int64_t>(uint64_t(1) << bit));
     Value masked = b.create<arith::AndIOp>(y, mask);
-    return b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, masked, b.integer(y.getType(), 0));
+    return b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, masked,
+                                   b.integer(y.getType(), 0));
   };
   for (unsigned bit = 0; bit < bits; ++bit) {
     result = b.select(bitOfExponent(bit), b.mulOf(result, square), result);
@@ -106,9 +112,11 @@ static Status importPow(NodeImport &node) {
     constant = known->front();
   }
   Result<Value> result = broadcastMap(
-      node, {node.input(0), *second}, base, [&](BodyBuilder &b, ValueRange x) -> Value {
+      node, {node.input(0), *second}, base,
+      [&](BodyBuilder &b, ValueRange x) -> Value {
         if (!isFloatBase && !isFloat(exponent)) {
-          return constant == 2.0 ? b.mulOf(x[0], x[0]) : integerPower(b, x[0], x[1], exponent);
+          return constant == 2.0 ? b.mulOf(x[0], x[0])
+                                 : integerPower(b, x[0], x[1], exponent);
         }
         Type real = isFloatBase ? x[0].getType() : Type(b.getF64Type());
         Value raised = isFloatBase ? x[0] : b.cast(x[0], base, real);
@@ -120,7 +128,8 @@ static Status importPow(NodeImport &node) {
         }
         // A whole exponent makes the exact result whole.
         Value isWhole = b.equalOf(b.create<math::FloorOp>(y), y);
-        Value result = b.select(isWhole, b.create<math::RoundEvenOp>(power), power);
+        Value result =
+            b.select(isWhole, b.create<math::RoundEvenOp>(power), power);
         return b.cast(result, real, base);
       });
   if (!result) {
@@ -136,13 +145,14 @@ static Status importPow(NodeImport &node) {
 
 using Join = Value (*)(BodyBuilder &, Value, Value, Type);
 
-template <Join join, bool average = false> static Status importVariadic(NodeImport &node) {
+template <Join join, bool average = false>
+static Status importVariadic(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireNumber(node, 0));
   SmallVector<Value> operands = node.inputs();
   TW_RETURN_IF_ERROR(requireSameElement(node, operands.size()));
   Type element = node.element(0);
-  Result<Value> result =
-      broadcastMap(node, operands, element, [&](BodyBuilder &b, ValueRange x) -> Value {
+  Result<Value> result = broadcastMap(
+      node, operands, element, [&](BodyBuilder &b, ValueRange x) -> Value {
         Value joined = x[0];
         for (Value next : x.drop_front()) {
           joined = join(b, joined, next, element);
@@ -150,7 +160,9 @@ template <Join join, bool average = false> static Status importVariadic(NodeImpo
         if (!average) {
           return joined;
         }
-        return b.divOf(joined, b.constant(joined.getType(), static_cast<double>(x.size())), element);
+        return b.divOf(
+            joined, b.constant(joined.getType(), static_cast<double>(x.size())),
+            element);
       });
   if (!result) {
     return result.status();
@@ -159,7 +171,9 @@ template <Join join, bool average = false> static Status importVariadic(NodeImpo
   return Status::ok();
 }
 
-static Value joinSum(BodyBuilder &b, Value x, Value y, Type) { return b.addOf(x, y); }
+static Value joinSum(BodyBuilder &b, Value x, Value y, Type) {
+  return b.addOf(x, y);
+}
 static Value joinMax(BodyBuilder &b, Value x, Value y, Type element) {
   return b.maxOf(x, y, element);
 }
@@ -176,7 +190,8 @@ static Status checkBound(NodeImport &node, size_t i) {
   for (DimExpr dim : node.dims(i)) {
     if (!mayBeEqual(dim, node.constant(1))) {
       return node.error(ErrorCode::ShapeMismatch,
-                        "bound " + Twine(i) + " must have one element, but its shape is " +
+                        "bound " + Twine(i) +
+                            " must have one element, but its shape is " +
                             textOf(node.dims(i)));
     }
   }
@@ -201,7 +216,8 @@ static Status importClip(NodeImport &node) {
     if (!node.hasAttribute(attribute)) {
       return {};
     }
-    return b.constant(tw::computeType(element), node.floatAttribute(attribute, 0));
+    return b.constant(tw::computeType(element),
+                      node.floatAttribute(attribute, 0));
   };
   return mapInput(node, [&](BodyBuilder &b, ValueRange x) {
     Value result = x[0];

@@ -10,7 +10,8 @@ using namespace mlir;
 
 namespace tilewright::frontend {
 
-SmallVector<Value> ReducedAxes::inputCoordinates(BodyBuilder &body, ValueRange at) const {
+SmallVector<Value> ReducedAxes::inputCoordinates(BodyBuilder &body,
+                                                 ValueRange at) const {
   SmallVector<Value> coordinates;
   for (size_t i = 0; i < extentOf.size(); ++i) {
     Value outer = at[i];
@@ -25,12 +26,14 @@ SmallVector<Value> ReducedAxes::inputCoordinates(BodyBuilder &body, ValueRange a
   return coordinates;
 }
 
-ReducedAxes reducedAxes(NodeImport &node, ArrayRef<int64_t> axes, bool keepDims) {
+ReducedAxes reducedAxes(NodeImport &node, ArrayRef<int64_t> axes,
+                        bool keepDims) {
   ReducedAxes result;
   Dims dims = node.dims(0);
   for (int64_t i = 0; i < static_cast<int64_t>(dims.size()); ++i) {
     bool folded = llvm::is_contained(axes, i);
-    result.extentOf.push_back(folded ? static_cast<int64_t>(result.extents.size()) : -1);
+    result.extentOf.push_back(
+        folded ? static_cast<int64_t>(result.extents.size()) : -1);
     if (folded) {
       result.extents.push_back(dims[i]);
     }
@@ -51,20 +54,23 @@ static Result<Dims> foldedFlags(NodeImport &node, bool emptyIsNone) {
   DimExpr count = node.dims(1)[0];
   DimExpr whenEmpty = node.constant(emptyIsNone ? 0 : 1);
   Value flags = tw::buildReduce(
-      node.builder(), node.loc(), FoldKind::Max, {node.constant(rank)}, {count}, i64,
-      [&](BodyBuilder &body, ValueRange at) {
+      node.builder(), node.loc(), FoldKind::Max, {node.constant(rank)}, {count},
+      i64, [&](BodyBuilder &body, ValueRange at) {
         Value axis = body.createOrFold<arith::IndexCastOp>(
             body.getIndexType(), body.cast(body.load(axes, at[1]), type, i64));
-        axis = body.select(body.less(axis, body.index(0)), body.add(axis, rank), axis);
-        return body.select(body.equal(axis, at[0]), body.integer(i64, 1), body.integer(i64, 0));
+        axis = body.select(body.less(axis, body.index(0)), body.add(axis, rank),
+                           axis);
+        return body.select(body.equal(axis, at[0]), body.integer(i64, 1),
+                           body.integer(i64, 0));
       });
   // The maximum of no flags is the least integer.
-  flags = tw::buildElementwise(node.builder(), node.loc(), {node.constant(rank)}, i64, flags,
-                               [&](BodyBuilder &body, ValueRange x) {
-                                 Value isEmpty = body.lessOf(x[0], body.integer(i64, 0), i64);
-                                 Value all = body.integer(i64, *whenEmpty.getConstant());
-                                 return body.select(isEmpty, all, x[0]);
-                               });
+  flags = tw::buildElementwise(
+      node.builder(), node.loc(), {node.constant(rank)}, i64, flags,
+      [&](BodyBuilder &body, ValueRange x) {
+        Value isEmpty = body.lessOf(x[0], body.integer(i64, 0), i64);
+        Value all = body.integer(i64, *whenEmpty.getConstant());
+        return body.select(isEmpty, all, x[0]);
+      });
   return node.readSizes(flags);
 }
 
@@ -75,14 +81,16 @@ static DimExpr isEqual(NodeImport &node, DimExpr a, int64_t b) {
 
 /// Axes known only at run time. Without the folded axes in the result its rank
 /// comes from the number of axes.
-static Result<ReducedAxes> dataAxes(NodeImport &node, bool keepDims, bool emptyIsNone) {
+static Result<ReducedAxes> dataAxes(NodeImport &node, bool keepDims,
+                                    bool emptyIsNone) {
   TW_RETURN_IF_ERROR(requireInteger(node, 1));
   TW_RETURN_IF_ERROR(requireRank(node, 1, 1));
   std::optional<int64_t> axesCount = node.dims(1)[0].getConstant();
   Dims dims = node.dims(0);
   if (!keepDims && !axesCount) {
-    return node.error(ErrorCode::UnsupportedShape,
-                      "the number of axes must be known at compile time where keepdims is 0");
+    return node.error(
+        ErrorCode::UnsupportedShape,
+        "the number of axes must be known at compile time where keepdims is 0");
   }
   Result<Dims> flags = foldedFlags(node, emptyIsNone);
   if (!flags) {
@@ -91,8 +99,10 @@ static Result<ReducedAxes> dataAxes(NodeImport &node, bool keepDims, bool emptyI
   ReducedAxes result;
   result.axesAreData = true;
   for (size_t i = 0; i < dims.size(); ++i) {
-    result.kept.push_back(DimExpr::select((*flags)[i], node.constant(1), dims[i]));
-    result.extents.push_back(DimExpr::select((*flags)[i], dims[i], node.constant(1)));
+    result.kept.push_back(
+        DimExpr::select((*flags)[i], node.constant(1), dims[i]));
+    result.extents.push_back(
+        DimExpr::select((*flags)[i], dims[i], node.constant(1)));
     result.extentOf.push_back(i);
   }
   if (keepDims) {
@@ -120,7 +130,8 @@ Result<ReducedAxes> reducedAxes(NodeImport &node) {
     return dataAxes(node, keepDims, emptyIsNone);
   }
   int64_t rank = node.rank(0);
-  Result<std::optional<SmallVector<int64_t>>> axes = constantAxes(node, 1, rank);
+  Result<std::optional<SmallVector<int64_t>>> axes =
+      constantAxes(node, 1, rank);
   if (!axes) {
     return axes.status();
   }

@@ -23,13 +23,16 @@ struct ReducedAxes {
   bool axesAreData = false;
 
   /// The number of elements that make one of the result.
-  DimExpr count(mlir::MLIRContext *context) const { return tw::productOf(context, extents); }
+  DimExpr count(mlir::MLIRContext *context) const {
+    return tw::productOf(context, extents);
+  }
   /// The input's coordinates from the result's, then the reduction's.
   SmallVector<Value> inputCoordinates(BodyBuilder &body, ValueRange at) const;
 };
 
 /// A reduction of input 0 over `axes`.
-ReducedAxes reducedAxes(NodeImport &node, ArrayRef<int64_t> axes, bool keepDims);
+ReducedAxes reducedAxes(NodeImport &node, ArrayRef<int64_t> axes,
+                        bool keepDims);
 
 /// The axes of a Reduce operator: its attribute or its input 1, which may be
 /// known only at run time.

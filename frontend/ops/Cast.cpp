@@ -24,7 +24,8 @@ static Result<Type> targetType(NodeImport &node) {
                       "'to' is " + Twine(to) + ", which is no element type");
   }
   return node.error(ErrorCode::UnsupportedType,
-                    "casts to " + onnx::TensorProto::DataType_Name(static_cast<int>(to)) +
+                    "casts to " +
+                        onnx::TensorProto::DataType_Name(static_cast<int>(to)) +
                         " are not supported");
 }
 
@@ -50,27 +51,30 @@ static Status castTo(NodeImport &node, Type element) {
   std::string rounding = node.stringAttribute("round_mode", "up");
   if (rounding != "up" && rounding != "down" && rounding != "nearest") {
     return node.error(ErrorCode::AttributeInvalid,
-                      "round_mode must be up, down or nearest, not '" + rounding + "'");
+                      "round_mode must be up, down or nearest, not '" +
+                          rounding + "'");
   }
   // Integers of less than a byte wrap, where wider ones saturate.
-  bool wraps = isFloat(from) && isInteger(element) && element.getIntOrFloatBitWidth() < 8;
+  bool wraps = isFloat(from) && isInteger(element) &&
+               element.getIntOrFloatBitWidth() < 8;
   bool directed = isa<Float8E8M0FNUType>(element) && rounding != "nearest";
   Value input = node.input(0);
-  Value result = tw::buildMap(node.builder(), node.loc(), node.dims(0), element,
-                              [&](BodyBuilder &body, ValueRange at) {
-                                Value x = body.load(input, at);
-                                if (wraps) {
-                                  Type i32 = body.getI32Type();
-                                  return body.cast(body.cast(x, from, i32), i32, element);
-                                }
-                                if (!directed) {
-                                  return body.cast(x, from, element, saturate);
-                                }
-                                Type real = body.getF32Type();
-                                Value power =
-                                    toPowerOfTwo(body, body.cast(x, from, real), rounding == "up");
-                                return body.cast(power, real, element, saturate);
-                              });
+  Value result =
+      tw::buildMap(node.builder(), node.loc(), node.dims(0), element,
+                   [&](BodyBuilder &body, ValueRange at) {
+                     Value x = body.load(input, at);
+                     if (wraps) {
+                       Type i32 = body.getI32Type();
+                       return body.cast(body.cast(x, from, i32), i32, element);
+                     }
+                     if (!directed) {
+                       return body.cast(x, from, element, saturate);
+                     }
+                     Type real = body.getF32Type();
+                     Value power = toPowerOfTwo(body, body.cast(x, from, real),
+                                                rounding == "up");
+                     return body.cast(power, real, element, saturate);
+                   });
   node.setOutput(0, result);
   return Status::ok();
 }
@@ -80,7 +84,9 @@ static Status importCast(NodeImport &node) {
   return element ? castTo(node, *element) : element.status();
 }
 
-static Status importCastLike(NodeImport &node) { return castTo(node, node.element(1)); }
+static Status importCastLike(NodeImport &node) {
+  return castTo(node, node.element(1));
+}
 
 /// How many bits an element takes in memory, at least a byte for a bool.
 static unsigned storedWidth(Type element) {
@@ -95,22 +101,24 @@ static Status importBitCast(NodeImport &node) {
   }
   Type from = node.element(0), to = *element;
   if (storedWidth(from) != storedWidth(to)) {
-    return node.error(ErrorCode::TypeMismatch, "elements of " + textOf(from) + " and " +
-                                                   textOf(to) + " differ in size");
+    return node.error(ErrorCode::TypeMismatch, "elements of " + textOf(from) +
+                                                   " and " + textOf(to) +
+                                                   " differ in size");
   }
   Value input = node.input(0);
-  Value result = tw::buildMap(
-      node.builder(), node.loc(), node.dims(0), to, [&](BodyBuilder &body, ValueRange at) -> Value {
-        Value scalar = body.load(input, at);
-        Type type = tw::scalarType(to);
-        if (type == scalar.getType()) {
-          return scalar;
-        }
-        if (isBool(from) || isBool(to)) {
-          return body.cast(scalar, from, to);
-        }
-        return body.create<arith::BitcastOp>(type, scalar);
-      });
+  Value result =
+      tw::buildMap(node.builder(), node.loc(), node.dims(0), to,
+                   [&](BodyBuilder &body, ValueRange at) -> Value {
+                     Value scalar = body.load(input, at);
+                     Type type = tw::scalarType(to);
+                     if (type == scalar.getType()) {
+                       return scalar;
+                     }
+                     if (isBool(from) || isBool(to)) {
+                       return body.cast(scalar, from, to);
+                     }
+                     return body.create<arith::BitcastOp>(type, scalar);
+                   });
   node.setOutput(0, result);
   return Status::ok();
 }

@@ -34,17 +34,19 @@ std::string textOf(ArrayRef<DimExpr> dims) {
 
 static Status requireInput(NodeImport &node, size_t i) {
   if (!node.hasInput(i)) {
-    return node.error(ErrorCode::ModelInvalid, "input " + Twine(i) + " is missing");
+    return node.error(ErrorCode::ModelInvalid,
+                      "input " + Twine(i) + " is missing");
   }
   return Status::ok();
 }
 
-static Status requireKind(NodeImport &node, size_t i, bool (*accepts)(Type), const char *kind) {
+static Status requireKind(NodeImport &node, size_t i, bool (*accepts)(Type),
+                          const char *kind) {
   TW_RETURN_IF_ERROR(requireInput(node, i));
   if (!accepts(node.element(i))) {
-    return node.error(ErrorCode::TypeMismatch, "input " + Twine(i) + " must be " + kind +
-                                                   ", but its elements are " +
-                                                   textOf(node.element(i)));
+    return node.error(ErrorCode::TypeMismatch,
+                      "input " + Twine(i) + " must be " + kind +
+                          ", but its elements are " + textOf(node.element(i)));
   }
   return Status::ok();
 }
@@ -60,7 +62,8 @@ Status requireInteger(NodeImport &node, size_t i) {
 }
 Status requireNumber(NodeImport &node, size_t i) {
   return requireKind(
-      node, i, [](Type element) { return !isBool(element); }, "a tensor of numbers");
+      node, i, [](Type element) { return !isBool(element); },
+      "a tensor of numbers");
 }
 
 Status requireRank(NodeImport &node, size_t i, size_t rank) {
@@ -88,10 +91,10 @@ Status requireSameElement(NodeImport &node, size_t count) {
   Type first = node.element(0);
   for (size_t i = 1; i < std::min(count, node.numInputs()); ++i) {
     if (node.hasInput(i) && node.element(i) != first) {
-      return node.error(ErrorCode::TypeMismatch, "inputs 0 and " + Twine(i) +
-                                                     " must have one element type, but are " +
-                                                     textOf(first) + " and " +
-                                                     textOf(node.element(i)));
+      return node.error(ErrorCode::TypeMismatch,
+                        "inputs 0 and " + Twine(i) +
+                            " must have one element type, but are " +
+                            textOf(first) + " and " + textOf(node.element(i)));
     }
   }
   return Status::ok();
@@ -102,7 +105,8 @@ bool mayBeEqual(DimExpr a, DimExpr b) {
   return !left || !right || *left == *right;
 }
 
-Status requireDims(NodeImport &node, size_t i, llvm::StringRef what, ArrayRef<DimExpr> dims) {
+Status requireDims(NodeImport &node, size_t i, llvm::StringRef what,
+                   ArrayRef<DimExpr> dims) {
   TW_RETURN_IF_ERROR(requireInput(node, i));
   Dims found = node.dims(i);
   bool fits = found.size() == dims.size();
@@ -110,8 +114,9 @@ Status requireDims(NodeImport &node, size_t i, llvm::StringRef what, ArrayRef<Di
     fits = mayBeEqual(found[k], dims[k]);
   }
   if (!fits) {
-    return node.error(ErrorCode::ShapeMismatch, Twine(what) + " must have the shape " +
-                                                    textOf(dims) + ", not " + textOf(found));
+    return node.error(ErrorCode::ShapeMismatch,
+                      Twine(what) + " must have the shape " + textOf(dims) +
+                          ", not " + textOf(found));
   }
   return Status::ok();
 }
@@ -120,8 +125,8 @@ Status requireDims(NodeImport &node, size_t i, llvm::StringRef what, ArrayRef<Di
 // Element-wise
 //===----------------------------------------------------------------------===//
 
-Result<Value> broadcastMap(NodeImport &node, ArrayRef<Value> operands, Type element,
-                           ScalarBody body) {
+Result<Value> broadcastMap(NodeImport &node, ArrayRef<Value> operands,
+                           Type element, ScalarBody body) {
   SmallVector<Dims> shapes;
   for (Value operand : operands) {
     shapes.push_back(tw::dimsOf(operand.getType()));
@@ -130,14 +135,15 @@ Result<Value> broadcastMap(NodeImport &node, ArrayRef<Value> operands, Type elem
   if (!dims) {
     return dims.status();
   }
-  return tw::buildElementwise(node.builder(), node.loc(), *dims, element, ValueRange(operands),
-                              body);
+  return tw::buildElementwise(node.builder(), node.loc(), *dims, element,
+                              ValueRange(operands), body);
 }
 
 Status mapInput(NodeImport &node, ScalarBody body) {
   TW_RETURN_IF_ERROR(requireInput(node, 0));
-  node.setOutput(0, tw::buildElementwise(node.builder(), node.loc(), node.dims(0),
-                                         node.element(0), node.input(0), body));
+  node.setOutput(0,
+                 tw::buildElementwise(node.builder(), node.loc(), node.dims(0),
+                                      node.element(0), node.input(0), body));
   return Status::ok();
 }
 
@@ -156,8 +162,9 @@ Result<Value> secondOperand(NodeImport &node) {
   if (*axis + static_cast<int64_t>(dims.size()) > rank) {
     return node.error(ErrorCode::ShapeMismatch,
                       "the second operand, of shape " + textOf(dims) +
-                          ", does not fit into the first one's, " + textOf(node.dims(0)) +
-                          ", from axis " + Twine(*axis) + " on");
+                          ", does not fit into the first one's, " +
+                          textOf(node.dims(0)) + ", from axis " + Twine(*axis) +
+                          " on");
   }
   dims.resize(rank - *axis, node.constant(1));
   return tw::buildReshape(node.builder(), node.loc(), node.input(1), dims);
@@ -168,8 +175,8 @@ Value castTensor(NodeImport &node, Value tensor, Type element) {
   if (from == element) {
     return tensor;
   }
-  return tw::buildMap(node.builder(), node.loc(), tw::dimsOf(tensor.getType()), element,
-                      [&](BodyBuilder &body, ValueRange at) {
+  return tw::buildMap(node.builder(), node.loc(), tw::dimsOf(tensor.getType()),
+                      element, [&](BodyBuilder &body, ValueRange at) {
                         return body.cast(body.load(tensor, at), from, element);
                       });
 }
@@ -178,13 +185,14 @@ Value castTensor(NodeImport &node, Value tensor, Type element) {
 // Sizes and coordinates
 //===----------------------------------------------------------------------===//
 
-Result<std::optional<SmallVector<int64_t>>> constantAxes(NodeImport &node, std::optional<size_t> i,
-                                                         int64_t rank) {
+Result<std::optional<SmallVector<int64_t>>>
+constantAxes(NodeImport &node, std::optional<size_t> i, int64_t rank) {
   SmallVector<int64_t> raw;
   if (i && node.hasInput(*i)) {
     std::optional<SmallVector<int64_t>> elements = node.constantElements(*i);
     if (!elements) {
-      return node.unsupported("axes (input " + Twine(*i) + ") must be known at compile time");
+      return node.unsupported("axes (input " + Twine(*i) +
+                              ") must be known at compile time");
     }
     raw = *elements;
   } else if (node.hasAttribute("axes")) {
@@ -199,7 +207,8 @@ Result<std::optional<SmallVector<int64_t>>> constantAxes(NodeImport &node, std::
       return axis.status();
     }
     if (llvm::is_contained(axes, *axis)) {
-      return node.error(ErrorCode::AttributeInvalid, "axes names axis " + Twine(*axis) + " twice");
+      return node.error(ErrorCode::AttributeInvalid,
+                        "axes names axis " + Twine(*axis) + " twice");
     }
     axes.push_back(*axis);
   }
@@ -207,7 +216,8 @@ Result<std::optional<SmallVector<int64_t>>> constantAxes(NodeImport &node, std::
 }
 
 Value toScalar(BodyBuilder &body, Value index, Type type) {
-  Value integer = body.createOrFold<arith::IndexCastOp>(body.getI64Type(), index);
+  Value integer =
+      body.createOrFold<arith::IndexCastOp>(body.getI64Type(), index);
   return body.cast(integer, body.getI64Type(), type);
 }
 

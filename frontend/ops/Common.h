@@ -25,7 +25,9 @@ using mlir::ValueRange;
 using tw::BodyBuilder;
 using tw::FoldKind;
 
-inline bool isFloat(Type element) { return llvm::isa<mlir::FloatType>(element); }
+inline bool isFloat(Type element) {
+  return llvm::isa<mlir::FloatType>(element);
+}
 inline bool isBool(Type element) { return element.isInteger(1); }
 /// Integers, bool not included.
 inline bool isInteger(Type element) {
@@ -52,15 +54,16 @@ Status requireSameElement(NodeImport &node, size_t count);
 /// The sizes are not two different constants.
 bool mayBeEqual(DimExpr a, DimExpr b);
 /// The input has exactly these dims, as far as they are known; `what` names it.
-Status requireDims(NodeImport &node, size_t i, llvm::StringRef what, ArrayRef<DimExpr> dims);
+Status requireDims(NodeImport &node, size_t i, llvm::StringRef what,
+                   ArrayRef<DimExpr> dims);
 
 //===--- Element-wise -----------------------------------------------------===//
 
 using ScalarBody = llvm::function_ref<Value(BodyBuilder &, ValueRange scalars)>;
 
 /// `body` over `operands`, which broadcast; scalars as in buildElementwise.
-Result<Value> broadcastMap(NodeImport &node, ArrayRef<Value> operands, Type element,
-                           ScalarBody body);
+Result<Value> broadcastMap(NodeImport &node, ArrayRef<Value> operands,
+                           Type element, ScalarBody body);
 
 /// Sets output 0 to `body` over input 0, of the input's element type.
 Status mapInput(NodeImport &node, ScalarBody body);
@@ -77,8 +80,8 @@ Value castTensor(NodeImport &node, Value tensor, Type element);
 /// A constant list of axes from input `i` (if it is there), else from the
 /// attribute `axes`, normalised for `rank` and free of duplicates; nullopt
 /// when neither is there.
-Result<std::optional<SmallVector<int64_t>>> constantAxes(NodeImport &node, std::optional<size_t> i,
-                                                         int64_t rank);
+Result<std::optional<SmallVector<int64_t>>>
+constantAxes(NodeImport &node, std::optional<size_t> i, int64_t rank);
 
 /// A coordinate or size (`index`) as a scalar of `type` (float or integer).
 Value toScalar(BodyBuilder &body, Value index, Type type);

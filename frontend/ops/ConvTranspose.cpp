@@ -42,13 +42,15 @@ static Status setOutputSizes(NodeImport &node, Transposed &conv) {
     shape.erase(shape.begin(), shape.begin() + 2);
   }
   if (extra.size() != spatial || (!shape.empty() && shape.size() != spatial)) {
-    return node.error(ErrorCode::AttributeInvalid, "output_padding and output_shape must have " +
-                                                       Twine(spatial) + " entries");
+    return node.error(ErrorCode::AttributeInvalid,
+                      "output_padding and output_shape must have " +
+                          Twine(spatial) + " entries");
   }
   bool upper = node.stringAttribute("auto_pad", "NOTSET") == "SAME_UPPER";
   Dims begins, ends;
   for (size_t i = 0; i < spatial; ++i) {
-    DimExpr full = (conv.input[2 + i] - 1) * window.strides[i] + extra[i] + window.reach(i);
+    DimExpr full = (conv.input[2 + i] - 1) * window.strides[i] + extra[i] +
+                   window.reach(i);
     if (shape.empty() && !window.pads.empty()) {
       begins.push_back(window.pads[i]);
       ends.push_back(window.pads[spatial + i]);
@@ -65,7 +67,8 @@ static Status setOutputSizes(NodeImport &node, Transposed &conv) {
   for (DimExpr size : window.out) {
     if (size.getConstant().value_or(0) < 0) {
       return node.error(ErrorCode::ShapeMismatch,
-                        "the pads leave a result of negative size, " + textOf(window.out));
+                        "the pads leave a result of negative size, " +
+                            textOf(window.out));
     }
   }
   window.pads = begins;
@@ -79,17 +82,20 @@ static Result<Transposed> describe(NodeImport &node) {
   conv.weights = node.dims(1);
   conv.group = node.intAttribute("group", 1);
   if (conv.input.size() < 3 || conv.weights.size() != conv.input.size()) {
-    return node.error(ErrorCode::ShapeMismatch, "input " + textOf(conv.input) + " and weights " +
-                                                    textOf(conv.weights) +
-                                                    " must have one rank of 3 or more");
+    return node.error(ErrorCode::ShapeMismatch,
+                      "input " + textOf(conv.input) + " and weights " +
+                          textOf(conv.weights) +
+                          " must have one rank of 3 or more");
   }
   if (!mayBeEqual(conv.input[1], conv.weights[0]) ||
       conv.input[1].getConstant().value_or(0) % conv.group != 0) {
     return node.error(ErrorCode::ShapeMismatch,
-                      "the channels of input " + textOf(conv.input) + " do not fit the weights " +
-                          textOf(conv.weights) + " in " + Twine(conv.group) + " groups");
+                      "the channels of input " + textOf(conv.input) +
+                          " do not fit the weights " + textOf(conv.weights) +
+                          " in " + Twine(conv.group) + " groups");
   }
-  Result<WindowSpec> window = windowAttributes(node, ArrayRef(conv.weights).drop_front(2));
+  Result<WindowSpec> window =
+      windowAttributes(node, ArrayRef(conv.weights).drop_front(2));
   if (!window) {
     return window.status();
   }
@@ -104,7 +110,8 @@ struct Tap {
   Value input, kernel, guard;
 };
 
-static Tap tapAt(BodyBuilder &b, const Transposed &conv, size_t i, Value out, Value step) {
+static Tap tapAt(BodyBuilder &b, const Transposed &conv, size_t i, Value out,
+                 Value step) {
   const WindowSpec &window = conv.window;
   Value shifted = b.add(out, b.size(window.pads[i]));
   Value stride = b.index(window.strides[i]);
@@ -136,19 +143,23 @@ static Status importConvTranspose(NodeImport &node) {
   const WindowSpec &window = conv->window;
   size_t spatial = window.rank();
   int64_t group = conv->group;
-  DimExpr inPerGroup = conv->input[1].floorDiv(group), outPerGroup = conv->weights[1];
+  DimExpr inPerGroup = conv->input[1].floorDiv(group),
+          outPerGroup = conv->weights[1];
   Dims domain{conv->input[0], node.constant(group), outPerGroup};
   domain.append(window.out);
   Dims extents{inPerGroup};
   for (size_t i = 0; i < spatial; ++i) {
-    extents.push_back(window.dilations[i] == 1 ? window.kernel[i].ceilDiv(window.strides[i])
-                                               : window.kernel[i]);
+    extents.push_back(window.dilations[i] == 1
+                          ? window.kernel[i].ceilDiv(window.strides[i])
+                          : window.kernel[i]);
   }
   Type element = node.element(0);
   Value sum = tw::buildReduce(
-      node.builder(), node.loc(), FoldKind::Add, domain, extents, tw::computeType(element),
+      node.builder(), node.loc(), FoldKind::Add, domain, extents,
+      tw::computeType(element),
       [&](BodyBuilder &b, ValueRange at) {
-        Value channel = b.add(b.mul(at[1], b.size(inPerGroup)), at[3 + spatial]);
+        Value channel =
+            b.add(b.mul(at[1], b.size(inPerGroup)), at[3 + spatial]);
         SmallVector<Value> from{at[0], channel}, weight{channel, at[2]};
         Value guard;
         for (size_t i = 0; i < spatial; ++i) {
@@ -173,8 +184,10 @@ static Status importConvTranspose(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireDims(node, 2, "the bias", dims[1]));
   node.setOutput(0, tw::buildMap(node.builder(), node.loc(), dims, element,
                                  [&](BodyBuilder &b, ValueRange at) {
-                                   Value bias = b.widen(b.load(node.input(2), at[1]));
-                                   return b.narrow(b.addOf(b.load(sum, at), bias), element);
+                                   Value bias =
+                                       b.widen(b.load(node.input(2), at[1]));
+                                   return b.narrow(
+                                       b.addOf(b.load(sum, at), bias), element);
                                  }));
   return Status::ok();
 }

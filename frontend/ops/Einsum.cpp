@@ -28,9 +28,11 @@ struct Equation {
 
 /// Splits "ab...c" into labels; `rank` tells how many axes the ellipsis has
 /// (nullopt: as many as `ellipsisRank`, which otherwise grows to it).
-static Result<Term> parseTerm(NodeImport &node, llvm::StringRef text, std::optional<size_t> rank,
+static Result<Term> parseTerm(NodeImport &node, llvm::StringRef text,
+                              std::optional<size_t> rank,
                               size_t &ellipsisRank) {
-  size_t letters = llvm::count_if(text, [](char c) { return llvm::isAlpha(c); });
+  size_t letters =
+      llvm::count_if(text, [](char c) { return llvm::isAlpha(c); });
   Term term;
   bool hasEllipsis = false;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -39,21 +41,23 @@ static Result<Term> parseTerm(NodeImport &node, llvm::StringRef text, std::optio
     } else if (text.substr(i).starts_with("...") && !hasEllipsis) {
       hasEllipsis = true;
       i += 2;
-      size_t axes = rank ? (*rank >= letters ? *rank - letters : 0) : ellipsisRank;
+      size_t axes =
+          rank ? (*rank >= letters ? *rank - letters : 0) : ellipsisRank;
       ellipsisRank = std::max(ellipsisRank, axes);
       for (size_t k = axes; k-- > 0;) {
         term.push_back(std::to_string(k));
       }
     } else {
-      return node.error(ErrorCode::AttributeInvalid, "the equation's term '" + text +
-                                                         "' has an unexpected '" +
-                                                         Twine(text[i]) + "'");
+      return node.error(ErrorCode::AttributeInvalid,
+                        "the equation's term '" + text +
+                            "' has an unexpected '" + Twine(text[i]) + "'");
     }
   }
   if (rank && term.size() != *rank) {
-    return node.error(ErrorCode::ShapeMismatch, "the equation's term '" + text + "' names " +
-                                                    Twine(term.size()) +
-                                                    " axes, but its operand has " + Twine(*rank));
+    return node.error(ErrorCode::ShapeMismatch,
+                      "the equation's term '" + text + "' names " +
+                          Twine(term.size()) + " axes, but its operand has " +
+                          Twine(*rank));
   }
   return term;
 }
@@ -94,7 +98,8 @@ static Result<Equation> parseEquation(NodeImport &node) {
   if (terms.size() != node.numInputs()) {
     return node.error(ErrorCode::AttributeInvalid,
                       "the equation '" + text + "' has " + Twine(terms.size()) +
-                          " terms for " + Twine(node.numInputs()) + " operands");
+                          " terms for " + Twine(node.numInputs()) +
+                          " operands");
   }
   Equation equation;
   size_t ellipsisRank = 0;
@@ -118,8 +123,8 @@ static Result<Equation> parseEquation(NodeImport &node) {
 }
 
 /// The size of every label, in order of first use.
-static Result<llvm::MapVector<llvm::StringRef, DimExpr>> sizesOf(NodeImport &node,
-                                                                 const Equation &equation) {
+static Result<llvm::MapVector<llvm::StringRef, DimExpr>>
+sizesOf(NodeImport &node, const Equation &equation) {
   llvm::MapVector<llvm::StringRef, DimExpr> sizes;
   for (size_t i = 0; i < equation.operands.size(); ++i) {
     Dims dims = node.dims(i);
@@ -128,10 +133,11 @@ static Result<llvm::MapVector<llvm::StringRef, DimExpr>> sizesOf(NodeImport &nod
       if (!size || size.isConstant(1)) {
         size = dim;
       } else if (!dim.isConstant(1) && !mayBeEqual(size, dim)) {
-        return node.error(ErrorCode::ShapeMismatch, "label '" + label + "' stands for sizes " +
-                                                        size.toString() + " and " +
-                                                        dim.toString());
-      } else if (!size.getConstant() && dim.getConstant() && !dim.isConstant(1)) {
+        return node.error(ErrorCode::ShapeMismatch,
+                          "label '" + label + "' stands for sizes " +
+                              size.toString() + " and " + dim.toString());
+      } else if (!size.getConstant() && dim.getConstant() &&
+                 !dim.isConstant(1)) {
         size = dim;
       }
     }
@@ -140,7 +146,8 @@ static Result<llvm::MapVector<llvm::StringRef, DimExpr>> sizesOf(NodeImport &nod
     const std::string &label = equation.result[i];
     if (!sizes.count(label)) {
       return node.error(ErrorCode::AttributeInvalid,
-                        "label '" + label + "' of the result stands in no operand's term");
+                        "label '" + label +
+                            "' of the result stands in no operand's term");
     }
     if (llvm::is_contained(ArrayRef(equation.result).take_front(i), label)) {
       return node.error(ErrorCode::AttributeInvalid,
@@ -157,7 +164,8 @@ static Status importEinsum(NodeImport &node) {
   if (!equation) {
     return equation.status();
   }
-  Result<llvm::MapVector<llvm::StringRef, DimExpr>> sizes = sizesOf(node, *equation);
+  Result<llvm::MapVector<llvm::StringRef, DimExpr>> sizes =
+      sizesOf(node, *equation);
   if (!sizes) {
     return sizes.status();
   }
@@ -195,8 +203,9 @@ static Status importEinsum(NodeImport &node) {
                                    }));
     return Status::ok();
   }
-  Value sum = tw::buildReduce(node.builder(), node.loc(), FoldKind::Add, dims, extents,
-                              tw::computeType(element), product, "einsum");
+  Value sum =
+      tw::buildReduce(node.builder(), node.loc(), FoldKind::Add, dims, extents,
+                      tw::computeType(element), product, "einsum");
   node.setOutput(0, castTensor(node, sum, element));
   return Status::ok();
 }

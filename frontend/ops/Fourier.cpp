@@ -19,27 +19,30 @@ namespace tilewright::frontend {
 
 /// [length, 2]: cosine and sine of 2 pi k / length.
 static Value circle(NodeImport &node, DimExpr length, Type real) {
-  return tw::buildMap(node.builder(), node.loc(), {length, node.constant(2)}, real,
-                      [&](BodyBuilder &b, ValueRange at) -> Value {
-                        Value turn = divide(b, toScalar(b, at[0], real),
-                                            toScalar(b, b.size(length), real));
-                        Value angle = b.mulOf(turn, b.constant(real, 6.283185307179586477));
-                        Value cosine = b.create<math::CosOp>(angle);
-                        Value sine = b.create<math::SinOp>(angle);
-                        return b.select(b.equal(at[1], b.index(0)), cosine, sine);
-                      });
+  return tw::buildMap(
+      node.builder(), node.loc(), {length, node.constant(2)}, real,
+      [&](BodyBuilder &b, ValueRange at) -> Value {
+        Value turn = divide(b, toScalar(b, at[0], real),
+                            toScalar(b, b.size(length), real));
+        Value angle = b.mulOf(turn, b.constant(real, 6.283185307179586477));
+        Value cosine = b.create<math::CosOp>(angle);
+        Value sine = b.create<math::SinOp>(angle);
+        return b.select(b.equal(at[1], b.index(0)), cosine, sine);
+      });
 }
 
 namespace {
 
 /// A transform of a signal whose last axis holds real and imaginary parts.
 struct Transform {
-  DimExpr length;      // of the transform
+  DimExpr length; // of the transform
   bool isInverse = false;
-  Value table;         // of circle()
+  Value table; // of circle()
 
-  /// Part `part` (0 real, 1 imaginary) of (re + i im) · exp(∓2 pi i n k / length).
-  Value product(BodyBuilder &b, Value re, Value im, Value n, Value k, Value part) const {
+  /// Part `part` (0 real, 1 imaginary) of (re + i im) · exp(∓2 pi i n k /
+  /// length).
+  Value product(BodyBuilder &b, Value re, Value im, Value n, Value k,
+                Value part) const {
     Value step = b.mod(b.mul(n, k), b.size(length));
     Value cosine = b.load(table, {step, b.index(0)});
     Value sine = b.load(table, {step, b.index(1)});
@@ -77,16 +80,20 @@ struct Signal {
     SmallVector<Value> from(at);
     from[axis] = source;
     from.back() = b.index(part);
-    Value x = b.load(node.input(0), from, b.inside(source, size), b.constant(element, 0));
+    Value x = b.load(node.input(0), from, b.inside(source, size),
+                     b.constant(element, 0));
     x = b.cast(x, element, real);
-    return part == 1 && mirrored ? b.select(mirrored, b.create<arith::NegFOp>(x), x) : x;
+    return part == 1 && mirrored
+               ? b.select(mirrored, b.create<arith::NegFOp>(x), x)
+               : x;
   }
 };
 
 } // namespace
 
 /// The transform along one axis.
-static Result<Value> transform(NodeImport &node, int64_t axis, std::optional<DimExpr> wanted) {
+static Result<Value> transform(NodeImport &node, int64_t axis,
+                               std::optional<DimExpr> wanted) {
   Dims dims = node.dims(0);
   bool isInverse = node.intAttribute("inverse", 0) != 0;
   bool isOneSided = node.intAttribute("onesided", 0) != 0;
@@ -95,21 +102,23 @@ static Result<Value> transform(NodeImport &node, int64_t axis, std::optional<Dim
     return node.error(ErrorCode::ShapeMismatch, "onesided needs a real signal");
   }
   bool fromHalf = isOneSided && isInverse;
-  DimExpr length = wanted.value_or(fromHalf ? (dims[axis] - 1) * 2 : dims[axis]);
+  DimExpr length =
+      wanted.value_or(fromHalf ? (dims[axis] - 1) * 2 : dims[axis]);
   Type element = node.element(0), real = node.builder().getF64Type();
   Transform dft{length, isInverse, circle(node, length, real)};
   Signal signal{node, axis, isComplex, fromHalf, length};
   dims[axis] = isOneSided && !isInverse ? length.floorDiv(2) + 1 : length;
   dims.back() = node.constant(fromHalf ? 1 : 2);
   size_t rank = dims.size();
-  Value sum = tw::buildReduce(node.builder(), node.loc(), FoldKind::Add, dims, length, real,
-                              [&](BodyBuilder &b, ValueRange at) {
-                                ValueRange row = at.take_front(rank);
-                                Value n = at.back();
-                                Value re = signal.load(b, row, n, 0);
-                                Value im = signal.load(b, row, n, 1);
-                                return dft.product(b, re, im, n, row[axis], row.back());
-                              });
+  Value sum =
+      tw::buildReduce(node.builder(), node.loc(), FoldKind::Add, dims, length,
+                      real, [&](BodyBuilder &b, ValueRange at) {
+                        ValueRange row = at.take_front(rank);
+                        Value n = at.back();
+                        Value re = signal.load(b, row, n, 0);
+                        Value im = signal.load(b, row, n, 1);
+                        return dft.product(b, re, im, n, row[axis], row.back());
+                      });
   return tw::buildMap(node.builder(), node.loc(), dims, element,
                       [&](BodyBuilder &b, ValueRange at) {
                         Value x = b.load(sum, at);
@@ -125,8 +134,9 @@ static Result<Value> transform(NodeImport &node, int64_t axis, std::optional<Dim
 static Status importAnyAxis(NodeImport &node, std::optional<DimExpr> length) {
   int64_t rank = node.rank(0);
   if (length || node.intAttribute("onesided", 0) != 0) {
-    return node.unsupported("an axis that is not known at compile time, together with dft_length "
-                            "or onesided");
+    return node.unsupported(
+        "an axis that is not known at compile time, together with dft_length "
+        "or onesided");
   }
   Value chosen;
   for (int64_t axis = 0; axis + 1 < rank; ++axis) {
@@ -143,9 +153,11 @@ static Status importAnyAxis(NodeImport &node, std::optional<DimExpr> length) {
         node.builder(), node.loc(), tw::dimsOf(next->getType()), element,
         [&](BodyBuilder &b, ValueRange at) {
           SmallVector<Value> first(node.rank(2), b.index(0));
-          Value wanted = b.cast(b.load(node.input(2), first), node.element(2), i64);
-          Value isThis = b.create<arith::OrIOp>(b.equalOf(wanted, b.integer(i64, axis)),
-                                                b.equalOf(wanted, b.integer(i64, axis - rank)));
+          Value wanted =
+              b.cast(b.load(node.input(2), first), node.element(2), i64);
+          Value isThis = b.create<arith::OrIOp>(
+              b.equalOf(wanted, b.integer(i64, axis)),
+              b.equalOf(wanted, b.integer(i64, axis - rank)));
           return b.select(isThis, b.load(*next, at), b.load(chosen, at));
         });
   }
@@ -165,7 +177,8 @@ static Status importDft(NodeImport &node) {
       return read.status();
     }
     if (read->size() != 1) {
-      return node.error(ErrorCode::ShapeMismatch, "dft_length must be one number");
+      return node.error(ErrorCode::ShapeMismatch,
+                        "dft_length must be one number");
     }
     length = read->front();
   }
@@ -186,8 +199,9 @@ static Status importDft(NodeImport &node) {
     return axis.status();
   }
   if (*axis == rank - 1) {
-    return node.error(ErrorCode::AttributeInvalid,
-                      "axis names the last axis, which holds real and imaginary parts");
+    return node.error(
+        ErrorCode::AttributeInvalid,
+        "axis names the last axis, which holds real and imaginary parts");
   }
   Result<Value> result = transform(node, *axis, length);
   if (!result) {
@@ -208,7 +222,8 @@ static Result<DimExpr> scalarSize(NodeImport &node, size_t i) {
     return read.status();
   }
   if (read->size() != 1) {
-    return node.error(ErrorCode::ShapeMismatch, "input " + Twine(i) + " must be one number");
+    return node.error(ErrorCode::ShapeMismatch,
+                      "input " + Twine(i) + " must be one number");
   }
   return read->front();
 }
@@ -241,26 +256,30 @@ static Status importStft(NodeImport &node) {
     length = node.dims(2)[0];
   }
   if (!length) {
-    return node.error(ErrorCode::ModelInvalid, "neither window nor frame_length is given");
+    return node.error(ErrorCode::ModelInvalid,
+                      "neither window nor frame_length is given");
   }
   DimExpr frames = (dims[1] - length).floorDiv(*step) + 1;
   DimExpr bins = isOneSided ? length.floorDiv(2) + 1 : length;
   Type element = node.element(0), real = node.builder().getF64Type();
   Transform dft{length, /*isInverse=*/false, circle(node, length, real)};
   Value sum = tw::buildReduce(
-      node.builder(), node.loc(), FoldKind::Add, {dims[0], frames, bins, node.constant(2)}, length,
-      real, [&](BodyBuilder &b, ValueRange at) {
+      node.builder(), node.loc(), FoldKind::Add,
+      {dims[0], frames, bins, node.constant(2)}, length, real,
+      [&](BodyBuilder &b, ValueRange at) {
         Value n = at[4];
         Value position = b.add(b.mul(at[1], b.size(*step)), n);
         auto part = [&](int64_t i) -> Value {
           if (i == 1 && !isComplex) {
             return b.constant(real, 0);
           }
-          Value x = b.cast(b.load(node.input(0), {at[0], position, b.index(i)}), element, real);
+          Value x = b.cast(b.load(node.input(0), {at[0], position, b.index(i)}),
+                           element, real);
           if (!node.hasInput(2)) {
             return x;
           }
-          return b.mulOf(x, b.cast(b.load(node.input(2), n), node.element(2), real));
+          return b.mulOf(
+              x, b.cast(b.load(node.input(2), n), node.element(2), real));
         };
         return dft.product(b, part(0), part(1), n, at[2], at[3]);
       });

@@ -31,7 +31,8 @@ struct Sampler {
   Value reflected(BodyBuilder &b, Value x, size_t i) const;
   /// The element at whole coordinates (as reals), which may lie outside.
   Value fetch(BodyBuilder &b, Value n, Value c, ArrayRef<Value> position) const;
-  Value interpolate(BodyBuilder &b, Value n, Value c, ArrayRef<Value> position) const;
+  Value interpolate(BodyBuilder &b, Value n, Value c,
+                    ArrayRef<Value> position) const;
 };
 
 } // namespace
@@ -54,8 +55,10 @@ Value Sampler::reflected(BodyBuilder &b, Value x, size_t i) const {
   // The borders are at the centres of the outer elements, or at their edges.
   double edge = alignsCorners ? 0.0 : -0.5;
   Value low = literal(b, x, edge);
-  Value length = b.subOf(sizeOf(b, dims[2 + i], real), literal(b, x, alignsCorners ? 1.0 : 0.0));
-  Value safe = b.select(greater(b, length, literal(b, x, 0.0)), length, literal(b, x, 1.0));
+  Value length = b.subOf(sizeOf(b, dims[2 + i], real),
+                         literal(b, x, alignsCorners ? 1.0 : 0.0));
+  Value safe = b.select(greater(b, length, literal(b, x, 0.0)), length,
+                        literal(b, x, 1.0));
   // Distance from the low border, folded into [0, length] by a triangle wave.
   Value distance = absolute(b, b.subOf(x, low));
   Value periods = b.create<math::FloorOp>(divide(b, distance, safe));
@@ -63,23 +66,28 @@ Value Sampler::reflected(BodyBuilder &b, Value x, size_t i) const {
   Value halved = b.mulOf(periods, literal(b, x, 0.5));
   Value isEven = b.equalOf(halved, b.create<math::FloorOp>(halved));
   Value folded = b.addOf(low, b.select(isEven, rest, b.subOf(safe, rest)));
-  return b.select(greater(b, length, literal(b, x, 0.0)), folded, literal(b, x, 0.0));
+  return b.select(greater(b, length, literal(b, x, 0.0)), folded,
+                  literal(b, x, 0.0));
 }
 
-Value Sampler::fetch(BodyBuilder &b, Value n, Value c, ArrayRef<Value> position) const {
+Value Sampler::fetch(BodyBuilder &b, Value n, Value c,
+                     ArrayRef<Value> position) const {
   SmallVector<Value> from{n, c};
   Value guard;
   for (size_t i = 0; i < position.size(); ++i) {
-    Value x = padding == Padding::Reflection ? reflected(b, position[i], i) : position[i];
+    Value x = padding == Padding::Reflection ? reflected(b, position[i], i)
+                                             : position[i];
     if (padding == Padding::Reflection) {
       x = b.create<math::RoundEvenOp>(x);
     }
     Value integer = b.cast(x, real, b.getI64Type());
-    Value coordinate = b.createOrFold<arith::IndexCastOp>(b.getIndexType(), integer);
+    Value coordinate =
+        b.createOrFold<arith::IndexCastOp>(b.getIndexType(), integer);
     if (padding == Padding::Zeros) {
       guard = b.both(guard, b.inside(coordinate, dims[2 + i]));
     } else {
-      coordinate = b.max(b.min(coordinate, b.size(dims[2 + i] - 1)), b.index(0));
+      coordinate =
+          b.max(b.min(coordinate, b.size(dims[2 + i] - 1)), b.index(0));
     }
     from.push_back(coordinate);
   }
@@ -107,10 +115,12 @@ static SmallVector<Value> weightsOf(BodyBuilder &b, Value t, Method method) {
     sum = b.addOf(b.mulOf(sum, x), number(8 * a));
     return b.subOf(b.mulOf(sum, x), number(4 * a));
   };
-  return {far(b.addOf(t, number(1))), near(t), near(rest), far(b.addOf(rest, number(1)))};
+  return {far(b.addOf(t, number(1))), near(t), near(rest),
+          far(b.addOf(rest, number(1)))};
 }
 
-Value Sampler::interpolate(BodyBuilder &b, Value n, Value c, ArrayRef<Value> position) const {
+Value Sampler::interpolate(BodyBuilder &b, Value n, Value c,
+                           ArrayRef<Value> position) const {
   size_t rank = position.size();
   SmallVector<Value> whole;
   SmallVector<SmallVector<Value>> weights;
@@ -136,7 +146,8 @@ Value Sampler::interpolate(BodyBuilder &b, Value n, Value c, ArrayRef<Value> pos
     Value weight;
     size_t rest = k;
     for (size_t i = rank; i-- > 0; rest /= taps) {
-      double offset = static_cast<double>(rest % taps) - static_cast<double>(first);
+      double offset =
+          static_cast<double>(rest % taps) - static_cast<double>(first);
       at[i] = b.addOf(whole[i], literal(b, whole[i], offset));
       Value factor = weights[i][rest % taps];
       weight = weight ? b.mulOf(weight, factor) : factor;
@@ -155,7 +166,8 @@ static std::optional<Method> methodOf(llvm::StringRef text) {
   if (text == "linear" || text == "bilinear") {
     return Method::Linear;
   }
-  return text == "cubic" || text == "bicubic" ? std::optional(Method::Cubic) : std::nullopt;
+  return text == "cubic" || text == "bicubic" ? std::optional(Method::Cubic)
+                                              : std::nullopt;
 }
 
 static std::optional<Padding> paddingOf(llvm::StringRef text) {
@@ -165,7 +177,8 @@ static std::optional<Padding> paddingOf(llvm::StringRef text) {
   if (text == "border") {
     return Padding::Border;
   }
-  return text == "reflection" ? std::optional(Padding::Reflection) : std::nullopt;
+  return text == "reflection" ? std::optional(Padding::Reflection)
+                              : std::nullopt;
 }
 
 static Status importGridSample(NodeImport &node) {
@@ -177,38 +190,45 @@ static Status importGridSample(NodeImport &node) {
   std::optional<Method> method = methodOf(mode);
   std::optional<Padding> padding = paddingOf(paddingMode);
   if (!method || !padding) {
-    return node.error(ErrorCode::AttributeInvalid,
-                      "mode is '" + mode + "' and padding_mode '" + paddingMode + "'");
+    return node.error(ErrorCode::AttributeInvalid, "mode is '" + mode +
+                                                       "' and padding_mode '" +
+                                                       paddingMode + "'");
   }
   Dims x = node.dims(0), grid = node.dims(1);
   size_t rank = x.size() - 2;
   if (grid.size() != x.size() || !mayBeEqual(grid[0], x[0]) ||
       !mayBeEqual(grid.back(), node.constant(rank))) {
     return node.error(ErrorCode::ShapeMismatch,
-                      "a grid of shape " + textOf(grid) + " does not fit the input " + textOf(x));
+                      "a grid of shape " + textOf(grid) +
+                          " does not fit the input " + textOf(x));
   }
   if (*method == Method::Cubic && rank != 2) {
     return node.unsupported("mode cubic for " + Twine(rank) + " spatial axes");
   }
   Type element = node.element(0);
   Type real = tw::computeType(node.element(1));
-  Sampler sampler{node, *method, *padding, node.intAttribute("align_corners", 0) != 0, x, real};
+  Sampler sampler{node,     *method,
+                  *padding, node.intAttribute("align_corners", 0) != 0,
+                  x,        real};
   Dims dims{x[0], x[1]};
   dims.append(grid.begin() + 1, grid.end() - 1);
-  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), dims, element,
-                                 [&](BodyBuilder &b, ValueRange at) {
-                                   SmallVector<Value> position(rank);
-                                   for (size_t i = 0; i < rank; ++i) {
-                                     // The grid's last axis is x, y, z: the axes backwards.
-                                     SmallVector<Value> from{at[0]};
-                                     from.append(at.begin() + 2, at.end());
-                                     from.push_back(b.index(rank - 1 - i));
-                                     Value g = b.widen(b.load(node.input(1), from));
-                                     position[i] = sampler.denormalized(b, g, i);
-                                   }
-                                   Value y = sampler.interpolate(b, at[0], at[1], position);
-                                   return b.cast(y, real, element);
-                                 }));
+  node.setOutput(
+      0, tw::buildMap(node.builder(), node.loc(), dims, element,
+                      [&](BodyBuilder &b, ValueRange at) {
+                        SmallVector<Value> position(rank);
+                        for (size_t i = 0; i < rank; ++i) {
+                          // The grid's last axis is x, y, z: the axes
+                          // backwards.
+                          SmallVector<Value> from{at[0]};
+                          from.append(at.begin() + 2, at.end());
+                          from.push_back(b.index(rank - 1 - i));
+                          Value g = b.widen(b.load(node.input(1), from));
+                          position[i] = sampler.denormalized(b, g, i);
+                        }
+                        Value y =
+                            sampler.interpolate(b, at[0], at[1], position);
+                        return b.cast(y, real, element);
+                      }));
   return Status::ok();
 }
 

@@ -24,7 +24,8 @@ static Value centered(NodeImport &node, size_t i, Value zero) {
   Type i32 = node.builder().getI32Type(), element = node.element(i);
   return tw::buildMap(node.builder(), node.loc(), node.dims(i), i32,
                       [&](BodyBuilder &b, ValueRange at) {
-                        Value x = b.cast(b.load(node.input(i), at), element, i32);
+                        Value x =
+                            b.cast(b.load(node.input(i), at), element, i32);
                         if (!zero) {
                           return x;
                         }
@@ -35,7 +36,8 @@ static Value centered(NodeImport &node, size_t i, Value zero) {
 
 /// Input `i` (a zero point or scale of operand `of`) in a shape that broadcasts
 /// to the operand: a vector belongs to `axis`. Null where it is left out.
-static Result<Value> parameter(NodeImport &node, size_t i, size_t of, int64_t axis) {
+static Result<Value> parameter(NodeImport &node, size_t i, size_t of,
+                               int64_t axis) {
   if (!node.hasInput(i)) {
     return Value();
   }
@@ -53,19 +55,22 @@ static Result<Value> parameter(NodeImport &node, size_t i, size_t of, int64_t ax
     fits = dims[k].isConstant(1) || mayBeEqual(dims[k], whole);
   }
   if (!fits) {
-    return node.error(ErrorCode::ShapeMismatch, "input " + Twine(i) + " of shape " +
-                                                    textOf(node.dims(i)) +
-                                                    " does not fit the operand " + textOf(target));
+    return node.error(ErrorCode::ShapeMismatch,
+                      "input " + Twine(i) + " of shape " +
+                          textOf(node.dims(i)) + " does not fit the operand " +
+                          textOf(target));
   }
   return tw::buildReshape(node.builder(), node.loc(), node.input(i), dims);
 }
 
 /// A zero point has its operand's element type.
-static Result<Value> zeroPoint(NodeImport &node, size_t i, size_t of, int64_t axis) {
+static Result<Value> zeroPoint(NodeImport &node, size_t i, size_t of,
+                               int64_t axis) {
   if (node.hasInput(i) && node.element(i) != node.element(of)) {
-    return node.error(ErrorCode::TypeMismatch, "zero point " + Twine(i) + " must be " +
-                                                   textOf(node.element(of)) + ", not " +
-                                                   textOf(node.element(i)));
+    return node.error(ErrorCode::TypeMismatch,
+                      "zero point " + Twine(i) + " must be " +
+                          textOf(node.element(of)) + ", not " +
+                          textOf(node.element(i)));
   }
   return parameter(node, i, of, axis);
 }
@@ -76,8 +81,9 @@ static Result<Value> zeroPoint(NodeImport &node, size_t i, size_t of, int64_t ax
 
 /// Operands `a` and `b` minus their zero points. Row zero points of `a` belong
 /// to its last axis but one, the others to `b`'s axis `axisOfB`.
-static Status centerOperands(NodeImport &node, size_t a, size_t zeroA, size_t b, size_t zeroB,
-                             int64_t axisOfB, Value &left, Value &right) {
+static Status centerOperands(NodeImport &node, size_t a, size_t zeroA, size_t b,
+                             size_t zeroB, int64_t axisOfB, Value &left,
+                             Value &right) {
   TW_RETURN_IF_ERROR(requireInteger(node, a));
   TW_RETURN_IF_ERROR(requireInteger(node, b));
   Result<Value> offsetA = zeroPoint(node, zeroA, a, -2);
@@ -104,7 +110,8 @@ static Status importMatMulInteger(NodeImport &node) {
 static Status importConvInteger(NodeImport &node) {
   Value left, right;
   TW_RETURN_IF_ERROR(centerOperands(node, 0, 2, 1, 3, 0, left, right));
-  Result<Value> result = convolution(node, left, right, {}, node.builder().getI32Type());
+  Result<Value> result =
+      convolution(node, left, right, {}, node.builder().getI32Type());
   if (!result) {
     return result.status();
   }
@@ -118,7 +125,8 @@ static Status importConvInteger(NodeImport &node) {
 
 /// Output 0: `sum` (i32) times sa * sb / sy, rounded, plus the zero point in
 /// input 7. Inputs 1 and 4 are sa and sb, input 6 is sy.
-static Status requantize(NodeImport &node, Value sum, Value scaleA, Value scaleB) {
+static Status requantize(NodeImport &node, Value sum, Value scaleA,
+                         Value scaleB) {
   TW_RETURN_IF_ERROR(requireFloat(node, 1));
   TW_RETURN_IF_ERROR(requireFloat(node, 4));
   TW_RETURN_IF_ERROR(requireFloat(node, 6));
@@ -137,36 +145,42 @@ static Status requantize(NodeImport &node, Value sum, Value scaleA, Value scaleB
     Dims own = tw::dimsOf(parameter.getType());
     bool fits = own.size() <= dims.size();
     for (size_t k = 0; fits && k < own.size(); ++k) {
-      fits = own[k].isConstant(1) || mayBeEqual(own[k], dims[dims.size() - own.size() + k]);
+      fits = own[k].isConstant(1) ||
+             mayBeEqual(own[k], dims[dims.size() - own.size() + k]);
     }
     if (!fits) {
-      return node.error(ErrorCode::ShapeMismatch, "a scale or zero point of shape " + textOf(own) +
-                                                      " does not broadcast to the result " +
-                                                      textOf(dims));
+      return node.error(ErrorCode::ShapeMismatch,
+                        "a scale or zero point of shape " + textOf(own) +
+                            " does not broadcast to the result " +
+                            textOf(dims));
     }
   }
-  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), dims, element,
-                                 [&](BodyBuilder &b, ValueRange at) {
-                                   Type real = b.getF32Type();
-                                   auto scale = [&](Value tensor) {
-                                     return b.cast(b.loadBroadcast(tensor, at),
-                                                   tw::elementTypeOf(tensor.getType()), real);
-                                   };
-                                   Value factor = divide(b, b.mulOf(scale(scaleA), scale(scaleB)),
-                                                         scale(scaleY));
-                                   Value x = b.cast(b.load(sum, at), b.getI32Type(), real);
-                                   return quantized(b, b.mulOf(x, factor),
-                                                    b.loadBroadcast(zeroY, at), element, element);
-                                 }));
+  node.setOutput(
+      0, tw::buildMap(
+             node.builder(), node.loc(), dims, element,
+             [&](BodyBuilder &b, ValueRange at) {
+               Type real = b.getF32Type();
+               auto scale = [&](Value tensor) {
+                 return b.cast(b.loadBroadcast(tensor, at),
+                               tw::elementTypeOf(tensor.getType()), real);
+               };
+               Value factor = divide(b, b.mulOf(scale(scaleA), scale(scaleB)),
+                                     scale(scaleY));
+               Value x = b.cast(b.load(sum, at), b.getI32Type(), real);
+               return quantized(b, b.mulOf(x, factor),
+                                b.loadBroadcast(zeroY, at), element, element);
+             }));
   return Status::ok();
 }
 
-/// Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point.
+/// Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale,
+/// y_zero_point.
 static Status importQLinearMatMul(NodeImport &node) {
   Value left, right;
   TW_RETURN_IF_ERROR(centerOperands(node, 0, 2, 3, 5, -1, left, right));
   Result<Value> sum = matmul(node, left, right, node.builder().getI32Type());
-  Result<Value> scaleA = parameter(node, 1, 0, -2), scaleB = parameter(node, 4, 3, -1);
+  Result<Value> scaleA = parameter(node, 1, 0, -2),
+                scaleB = parameter(node, 4, 3, -1);
   for (const Result<Value> *result : {&sum, &scaleA, &scaleB}) {
     if (!*result) {
       return result->status();
@@ -185,8 +199,10 @@ static Status importQLinearConv(NodeImport &node) {
     return node.error(ErrorCode::TypeMismatch,
                       "the bias must be i32, not " + textOf(node.element(8)));
   }
-  Result<Value> sum = convolution(node, left, right, bias, node.builder().getI32Type());
-  Result<Value> scaleX = parameter(node, 1, 0, 0), scaleW = parameter(node, 4, 3, 0);
+  Result<Value> sum =
+      convolution(node, left, right, bias, node.builder().getI32Type());
+  Result<Value> scaleX = parameter(node, 1, 0, 0),
+                scaleW = parameter(node, 4, 3, 0);
   for (const Result<Value> *result : {&sum, &scaleX, &scaleW}) {
     if (!*result) {
       return result->status();

@@ -17,7 +17,8 @@ static Status mapBoth(NodeImport &node, Type element, ScalarBody body) {
   if (!second) {
     return second.status();
   }
-  Result<Value> result = broadcastMap(node, {node.input(0), *second}, element, body);
+  Result<Value> result =
+      broadcastMap(node, {node.input(0), *second}, element, body);
   if (!result) {
     return result.status();
   }
@@ -30,29 +31,34 @@ static Status mapBoth(NodeImport &node, Type element, ScalarBody body) {
 //===----------------------------------------------------------------------===//
 
 static Status importEqual(NodeImport &node) {
-  return mapBoth(node, node.builder().getI1Type(),
-                 [](BodyBuilder &b, ValueRange x) { return b.equalOf(x[0], x[1]); });
+  return mapBoth(
+      node, node.builder().getI1Type(),
+      [](BodyBuilder &b, ValueRange x) { return b.equalOf(x[0], x[1]); });
 }
 
 /// `swapped`: the second operand is the lesser one.
-template <bool swapped, bool orEqual> static Status importOrder(NodeImport &node) {
+template <bool swapped, bool orEqual>
+static Status importOrder(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireNumber(node, 0));
-  return mapBoth(node, node.builder().getI1Type(), [&](BodyBuilder &b, ValueRange x) {
-    Value low = x[swapped ? 1 : 0], high = x[swapped ? 0 : 1];
-    return orEqual ? b.lessEqualOf(low, high, node.element(0))
-                   : b.lessOf(low, high, node.element(0));
-  });
+  return mapBoth(node, node.builder().getI1Type(),
+                 [&](BodyBuilder &b, ValueRange x) {
+                   Value low = x[swapped ? 1 : 0], high = x[swapped ? 0 : 1];
+                   return orEqual ? b.lessEqualOf(low, high, node.element(0))
+                                  : b.lessOf(low, high, node.element(0));
+                 });
 }
 
 //===----------------------------------------------------------------------===//
 // Logic and bits
 //===----------------------------------------------------------------------===//
 
-template <typename Op, bool bitwise> static Status importBits(NodeImport &node) {
+template <typename Op, bool bitwise>
+static Status importBits(NodeImport &node) {
   TW_RETURN_IF_ERROR(bitwise ? requireInteger(node, 0) : requireBool(node, 0));
-  return mapBoth(node, node.element(0), [](BodyBuilder &b, ValueRange x) -> Value {
-    return b.create<Op>(x[0], x[1]);
-  });
+  return mapBoth(node, node.element(0),
+                 [](BodyBuilder &b, ValueRange x) -> Value {
+                   return b.create<Op>(x[0], x[1]);
+                 });
 }
 
 /// Shifts by the width or more (or by a negative count) move all bits out; a
@@ -62,32 +68,36 @@ static Status importBitShift(NodeImport &node) {
   std::string direction = node.stringAttribute("direction", "");
   if (direction != "LEFT" && direction != "RIGHT") {
     return node.error(ErrorCode::AttributeInvalid,
-                      "direction must be 'LEFT' or 'RIGHT', not '" + direction + "'");
+                      "direction must be 'LEFT' or 'RIGHT', not '" + direction +
+                          "'");
   }
   bool fillsWithSign = direction == "RIGHT" && !tw::isUnsigned(node.element(0));
-  return mapBoth(node, node.element(0), [&](BodyBuilder &b, ValueRange x) -> Value {
-    Type type = x[0].getType();
-    unsigned width = cast<IntegerType>(type).getWidth();
-    Value fits =
-        b.create<arith::CmpIOp>(arith::CmpIPredicate::ule, x[1], b.integer(type, width - 1));
-    if (fillsWithSign) {
-      Value count = b.select(fits, x[1], b.integer(type, width - 1));
-      return b.create<arith::ShRSIOp>(x[0], count);
-    }
-    Value zero = b.integer(type, 0);
-    Value count = b.select(fits, x[1], zero);
-    Value shifted = direction == "LEFT" ? Value(b.create<arith::ShLIOp>(x[0], count))
-                                        : Value(b.create<arith::ShRUIOp>(x[0], count));
-    return b.select(fits, shifted, zero);
-  });
+  return mapBoth(
+      node, node.element(0), [&](BodyBuilder &b, ValueRange x) -> Value {
+        Type type = x[0].getType();
+        unsigned width = cast<IntegerType>(type).getWidth();
+        Value fits = b.create<arith::CmpIOp>(arith::CmpIPredicate::ule, x[1],
+                                             b.integer(type, width - 1));
+        if (fillsWithSign) {
+          Value count = b.select(fits, x[1], b.integer(type, width - 1));
+          return b.create<arith::ShRSIOp>(x[0], count);
+        }
+        Value zero = b.integer(type, 0);
+        Value count = b.select(fits, x[1], zero);
+        Value shifted = direction == "LEFT"
+                            ? Value(b.create<arith::ShLIOp>(x[0], count))
+                            : Value(b.create<arith::ShRUIOp>(x[0], count));
+        return b.select(fits, shifted, zero);
+      });
 }
 
 static Status importWhere(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireBool(node, 0));
   if (node.element(1) != node.element(2)) {
-    return node.error(ErrorCode::TypeMismatch, "inputs 1 and 2 must have one element type, but are " +
-                                                   textOf(node.element(1)) + " and " +
-                                                   textOf(node.element(2)));
+    return node.error(ErrorCode::TypeMismatch,
+                      "inputs 1 and 2 must have one element type, but are " +
+                          textOf(node.element(1)) + " and " +
+                          textOf(node.element(2)));
   }
   Result<Value> result = broadcastMap(
       node, {node.input(0), node.input(1), node.input(2)}, node.element(1),

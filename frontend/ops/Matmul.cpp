@@ -12,15 +12,19 @@ using namespace mlir;
 
 namespace tilewright::frontend {
 
-Result<Dims> matmulDims(NodeImport &node, ArrayRef<DimExpr> lhs, ArrayRef<DimExpr> rhs) {
+Result<Dims> matmulDims(NodeImport &node, ArrayRef<DimExpr> lhs,
+                        ArrayRef<DimExpr> rhs) {
   if (lhs.empty() || rhs.empty()) {
-    return node.error(ErrorCode::ShapeMismatch, "a matrix product needs operands of rank 1 or more");
+    return node.error(ErrorCode::ShapeMismatch,
+                      "a matrix product needs operands of rank 1 or more");
   }
-  DimExpr left = lhs.back(), right = rhs.size() == 1 ? rhs.back() : rhs[rhs.size() - 2];
+  DimExpr left = lhs.back(),
+          right = rhs.size() == 1 ? rhs.back() : rhs[rhs.size() - 2];
   if (!mayBeEqual(left, right)) {
-    return node.error(ErrorCode::ShapeMismatch, "the inner sizes of " + textOf(lhs) + " and " +
-                                                    textOf(rhs) + " differ: " + left.toString() +
-                                                    " and " + right.toString());
+    return node.error(ErrorCode::ShapeMismatch,
+                      "the inner sizes of " + textOf(lhs) + " and " +
+                          textOf(rhs) + " differ: " + left.toString() +
+                          " and " + right.toString());
   }
   auto batchOf = [](ArrayRef<DimExpr> dims) {
     return Dims(dims.size() > 2 ? dims.drop_back(2) : ArrayRef<DimExpr>());
@@ -44,14 +48,16 @@ Result<Value> matmul(NodeImport &node, Value lhs, Value rhs, Type element) {
   if (!dims) {
     return dims.status();
   }
-  return Value(tw::MatmulOp::create(node.builder(), node.loc(), tw::tensorType(*dims, element), lhs,
-                                    rhs, /*transposeA=*/false, /*transposeB=*/false));
+  return Value(tw::MatmulOp::create(
+      node.builder(), node.loc(), tw::tensorType(*dims, element), lhs, rhs,
+      /*transposeA=*/false, /*transposeB=*/false));
 }
 
 static Status importMatMul(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireNumber(node, 0));
   TW_RETURN_IF_ERROR(requireSameElement(node, 2));
-  Result<Value> result = matmul(node, node.input(0), node.input(1), node.element(0));
+  Result<Value> result =
+      matmul(node, node.input(0), node.input(1), node.element(0));
   if (!result) {
     return result.status();
   }
@@ -65,12 +71,14 @@ static Status importMatMul(NodeImport &node) {
 
 /// alpha * product + beta * C. Integers are scaled as reals where the factors
 /// are not whole.
-static Value combine(BodyBuilder &b, ValueRange x, Type element, double alpha, double beta) {
+static Value combine(BodyBuilder &b, ValueRange x, Type element, double alpha,
+                     double beta) {
   auto scaled = [&](Value scalar, double factor) -> Value {
     if (factor == 1.0) {
       return scalar;
     }
-    if (isFloat(element) || factor == static_cast<double>(static_cast<int64_t>(factor))) {
+    if (isFloat(element) ||
+        factor == static_cast<double>(static_cast<int64_t>(factor))) {
       return b.mulOf(scalar, b.constant(scalar.getType(), factor));
     }
     Type real = b.getF64Type();
@@ -88,7 +96,8 @@ static Status importGemm(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireRank(node, 1, 2));
   bool transposeA = node.intAttribute("transA", 0) != 0;
   bool transposeB = node.intAttribute("transB", 0) != 0;
-  double alpha = node.floatAttribute("alpha", 1.0), beta = node.floatAttribute("beta", 1.0);
+  double alpha = node.floatAttribute("alpha", 1.0),
+         beta = node.floatAttribute("beta", 1.0);
   Dims a = node.dims(0), b = node.dims(1);
   if (transposeA) {
     std::swap(a[0], a[1]);
@@ -103,9 +112,10 @@ static Status importGemm(NodeImport &node) {
   Type element = node.element(0), wide = tw::computeType(element);
   bool hasC = node.hasInput(2) && beta != 0.0;
   bool needsMap = hasC || alpha != 1.0;
-  Value product = tw::MatmulOp::create(node.builder(), node.loc(),
-                                       tw::tensorType(*dims, needsMap ? wide : element),
-                                       node.input(0), node.input(1), transposeA, transposeB);
+  Value product = tw::MatmulOp::create(
+      node.builder(), node.loc(),
+      tw::tensorType(*dims, needsMap ? wide : element), node.input(0),
+      node.input(1), transposeA, transposeB);
   if (!needsMap) {
     node.setOutput(0, product);
     return Status::ok();
@@ -118,15 +128,17 @@ static Status importGemm(NodeImport &node) {
       fits = c[i].isConstant(1) || mayBeEqual(c[i], (*dims)[2 - c.size() + i]);
     }
     if (!fits) {
-      return node.error(ErrorCode::ShapeMismatch, "C of shape " + textOf(c) +
-                                                      " does not broadcast to " + textOf(*dims));
+      return node.error(ErrorCode::ShapeMismatch,
+                        "C of shape " + textOf(c) + " does not broadcast to " +
+                            textOf(*dims));
     }
     operands.push_back(node.input(2));
   }
-  node.setOutput(0, tw::buildElementwise(node.builder(), node.loc(), *dims, element, operands,
-                                         [&](BodyBuilder &body, ValueRange x) {
-                                           return combine(body, x, element, alpha, beta);
-                                         }));
+  node.setOutput(
+      0, tw::buildElementwise(node.builder(), node.loc(), *dims, element,
+                              operands, [&](BodyBuilder &body, ValueRange x) {
+                                return combine(body, x, element, alpha, beta);
+                              }));
   return Status::ok();
 }
 

@@ -26,11 +26,13 @@ struct QuantizationGrid {
 Result<QuantizationGrid> quantizationGrid(NodeImport &node, size_t scale);
 
 /// saturate(roundeven(real) + zeroPoint) as a scalar of `element`; `real` is
-/// already divided by the scale. A null zero point is zero; small floats have none.
-Value quantized(BodyBuilder &b, Value real, Value zeroPoint, Type zeroElement, Type element,
-                bool saturate = true);
+/// already divided by the scale. A null zero point is zero; small floats have
+/// none.
+Value quantized(BodyBuilder &b, Value real, Value zeroPoint, Type zeroElement,
+                Type element, bool saturate = true);
 
-/// scalar - zeroPoint as f32, both of type `element`; a null zero point is zero.
+/// scalar - zeroPoint as f32, both of type `element`; a null zero point is
+/// zero.
 Value dequantized(BodyBuilder &b, Value scalar, Type element, Value zeroPoint);
 
 } // namespace tilewright::frontend

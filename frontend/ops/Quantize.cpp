@@ -17,8 +17,8 @@ namespace tilewright::frontend {
 // Scalars
 //===----------------------------------------------------------------------===//
 
-Value quantized(BodyBuilder &b, Value real, Value zeroPoint, Type zeroElement, Type element,
-                bool saturate) {
+Value quantized(BodyBuilder &b, Value real, Value zeroPoint, Type zeroElement,
+                Type element, bool saturate) {
   Type type = real.getType();
   if (isFloat(element)) {
     return b.cast(real, type, element, saturate);
@@ -42,7 +42,8 @@ Value dequantized(BodyBuilder &b, Value scalar, Type element, Value zeroPoint) {
   // of at most 16 bits in i32.
   bool isSmall = element.getIntOrFloatBitWidth() <= 16;
   Type middle = isSmall ? b.getI32Type() : b.getI64Type();
-  Value difference = b.subOf(b.cast(scalar, element, middle), b.cast(zeroPoint, element, middle));
+  Value difference = b.subOf(b.cast(scalar, element, middle),
+                             b.cast(zeroPoint, element, middle));
   return b.cast(difference, middle, real);
 }
 
@@ -61,7 +62,8 @@ Result<QuantizationGrid> quantizationGrid(NodeImport &node, size_t scale) {
   if (isScalar(own) && block == 0) {
     return grid;
   }
-  Result<int64_t> axis = node.normalizeAxis(node.intAttribute("axis", 1), dims.size());
+  Result<int64_t> axis =
+      node.normalizeAxis(node.intAttribute("axis", 1), dims.size());
   if (!axis) {
     return axis.status();
   }
@@ -69,14 +71,16 @@ Result<QuantizationGrid> quantizationGrid(NodeImport &node, size_t scale) {
   if (block == 0) {
     if (own.size() != 1 || !mayBeEqual(own[0], dims[*axis])) {
       return node.error(ErrorCode::ShapeMismatch,
-                        "the scale must have the shape [" + dims[*axis].toString() +
-                            "] for axis " + Twine(*axis) + ", not " + textOf(own));
+                        "the scale must have the shape [" +
+                            dims[*axis].toString() + "] for axis " +
+                            Twine(*axis) + ", not " + textOf(own));
     }
     grid.kind = QuantizationGrid::PerAxis;
     return grid;
   }
   if (block < 0) {
-    return node.error(ErrorCode::AttributeInvalid, "block_size must not be negative");
+    return node.error(ErrorCode::AttributeInvalid,
+                      "block_size must not be negative");
   }
   Dims wanted = dims;
   wanted[*axis] = dims[*axis].ceilDiv(block);
@@ -86,10 +90,12 @@ Result<QuantizationGrid> quantizationGrid(NodeImport &node, size_t scale) {
   return grid;
 }
 
-Value QuantizationGrid::load(BodyBuilder &b, Value tensor, ValueRange at) const {
+Value QuantizationGrid::load(BodyBuilder &b, Value tensor,
+                             ValueRange at) const {
   switch (kind) {
   case PerTensor:
-    return b.load(tensor, SmallVector<Value>(tw::dimsOf(tensor.getType()).size(), b.index(0)));
+    return b.load(tensor, SmallVector<Value>(
+                              tw::dimsOf(tensor.getType()).size(), b.index(0)));
   case PerAxis:
     return b.load(tensor, at[axis]);
   case Blocked:
@@ -127,22 +133,24 @@ static Status importQuantize(NodeImport &node) {
   } else if (int64_t wanted = node.intAttribute("output_dtype", 0)) {
     element = elementTypeFromOnnx(node.context(), static_cast<int32_t>(wanted));
     if (!element) {
-      return node.error(ErrorCode::AttributeInvalid, "output_dtype names no supported type");
+      return node.error(ErrorCode::AttributeInvalid,
+                        "output_dtype names no supported type");
     }
   }
   bool saturate = node.intAttribute("saturate", 1) != 0;
-  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), node.dims(0), element,
-                                 [&](BodyBuilder &b, ValueRange at) {
-                                   Type real = b.getF32Type();
-                                   Value x = b.cast(b.load(node.input(0), at), from, real);
-                                   Value scale = b.cast(grid->load(b, node.input(1), at),
-                                                        node.element(1), real);
-                                   Value zero = node.hasInput(2)
-                                                    ? grid->load(b, node.input(2), at)
-                                                    : Value();
-                                   return quantized(b, divide(b, x, scale), zero, element, element,
-                                                    saturate);
-                                 }));
+  node.setOutput(
+      0, tw::buildMap(node.builder(), node.loc(), node.dims(0), element,
+                      [&](BodyBuilder &b, ValueRange at) {
+                        Type real = b.getF32Type();
+                        Value x = b.cast(b.load(node.input(0), at), from, real);
+                        Value scale = b.cast(grid->load(b, node.input(1), at),
+                                             node.element(1), real);
+                        Value zero = node.hasInput(2)
+                                         ? grid->load(b, node.input(2), at)
+                                         : Value();
+                        return quantized(b, divide(b, x, scale), zero, element,
+                                         element, saturate);
+                      }));
   return Status::ok();
 }
 
@@ -151,8 +159,9 @@ static Status importDequantize(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireFloat(node, 1));
   TW_RETURN_IF_ERROR(checkZeroPoint(node));
   if (node.hasInput(2) && node.element(2) != node.element(0)) {
-    return node.error(ErrorCode::TypeMismatch, "the zero point must be " + textOf(node.element(0)) +
-                                                   ", not " + textOf(node.element(2)));
+    return node.error(ErrorCode::TypeMismatch,
+                      "the zero point must be " + textOf(node.element(0)) +
+                          ", not " + textOf(node.element(2)));
   }
   Result<QuantizationGrid> grid = quantizationGrid(node, 1);
   if (!grid) {
@@ -162,21 +171,23 @@ static Status importDequantize(NodeImport &node) {
   if (int64_t wanted = node.intAttribute("output_dtype", 0)) {
     element = elementTypeFromOnnx(node.context(), static_cast<int32_t>(wanted));
     if (!element || !isFloat(element)) {
-      return node.error(ErrorCode::AttributeInvalid, "output_dtype names no float type");
+      return node.error(ErrorCode::AttributeInvalid,
+                        "output_dtype names no float type");
     }
   }
-  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), node.dims(0), element,
-                                 [&](BodyBuilder &b, ValueRange at) {
-                                   Value x = b.load(node.input(0), at);
-                                   Value zero = node.hasInput(2)
-                                                    ? grid->load(b, node.input(2), at)
-                                                    : Value();
-                                   Value scale = b.cast(grid->load(b, node.input(1), at),
-                                                        node.element(1), b.getF32Type());
-                                   Value real =
-                                       b.mulOf(dequantized(b, x, node.element(0), zero), scale);
-                                   return b.cast(real, b.getF32Type(), element);
-                                 }));
+  node.setOutput(
+      0, tw::buildMap(node.builder(), node.loc(), node.dims(0), element,
+                      [&](BodyBuilder &b, ValueRange at) {
+                        Value x = b.load(node.input(0), at);
+                        Value zero = node.hasInput(2)
+                                         ? grid->load(b, node.input(2), at)
+                                         : Value();
+                        Value scale = b.cast(grid->load(b, node.input(1), at),
+                                             node.element(1), b.getF32Type());
+                        Value real = b.mulOf(
+                            dequantized(b, x, node.element(0), zero), scale);
+                        return b.cast(real, b.getF32Type(), element);
+                      }));
   return Status::ok();
 }
 

@@ -32,7 +32,9 @@ struct Recurrence {
   SmallVector<Activation> activations; // all directions' one after the other
   Type element, real;
 
-  size_t activationsPerDirection() const { return activations.size() / directions; }
+  size_t activationsPerDirection() const {
+    return activations.size() / directions;
+  }
   const Activation &activation(int64_t direction, size_t i) const {
     return activations[direction * activationsPerDirection() + i];
   }
@@ -42,9 +44,12 @@ struct Recurrence {
   /// W[d] · x for all steps and gates: [steps, batch, gates * hidden].
   Value inputProducts(int64_t direction) const;
   /// R[d] · state for gates [first, first + count): [batch, count * hidden].
-  Value recurrentProducts(int64_t direction, Value state, size_t first, size_t count) const;
-  /// The input's bias of a gate, the recurrent bias if `recurrent`; zero if none.
-  Value bias(BodyBuilder &b, int64_t direction, size_t gate, Value unit, bool recurrent) const;
+  Value recurrentProducts(int64_t direction, Value state, size_t first,
+                          size_t count) const;
+  /// The input's bias of a gate, the recurrent bias if `recurrent`; zero if
+  /// none.
+  Value bias(BodyBuilder &b, int64_t direction, size_t gate, Value unit,
+             bool recurrent) const;
 };
 
 /// One step of a direction: from the inputs' products, the coordinate of the
@@ -68,12 +73,13 @@ struct DirectionResult {
   bool isReversed = false;
 };
 
-DirectionResult runDirection(const Recurrence &cell, int64_t direction, bool isReverse,
-                             StepFunction step);
+DirectionResult runDirection(const Recurrence &cell, int64_t direction,
+                             bool isReverse, StepFunction step);
 
 /// Imports a recurrent operator with `gates` gates and `states` states, whose
 /// default activations are `activations`.
 Status importRecurrence(NodeImport &node, size_t gates, size_t states,
-                        ArrayRef<llvm::StringRef> activations, StepFunction step);
+                        ArrayRef<llvm::StringRef> activations,
+                        StepFunction step);
 
 } // namespace tilewright::frontend

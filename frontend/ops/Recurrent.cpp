@@ -14,11 +14,13 @@ namespace tilewright::frontend {
 
 /// What goes into a gate's activation: W · x + R · h and both biases.
 /// `products` holds R · h of gates from `first` on.
-static Value gateInput(BodyBuilder &b, const Step &step, Value products, size_t gate, size_t first,
-                       Value row, Value unit) {
+static Value gateInput(BodyBuilder &b, const Step &step, Value products,
+                       size_t gate, size_t first, Value row, Value unit) {
   const Recurrence &cell = step.cell;
-  Value position = b.add(unit, b.size(cell.hidden * static_cast<int64_t>(gate - first)));
-  Value sum = b.addOf(step.input(b, gate, row, unit), b.load(products, {row, position}));
+  Value position =
+      b.add(unit, b.size(cell.hidden * static_cast<int64_t>(gate - first)));
+  Value sum = b.addOf(step.input(b, gate, row, unit),
+                      b.load(products, {row, position}));
   if (!cell.node.hasInput(3)) {
     return sum;
   }
@@ -35,9 +37,10 @@ static SmallVector<Value> stepRnn(const Step &step, ValueRange states) {
   const Recurrence &cell = step.cell;
   NodeImport &node = cell.node;
   Value products = cell.recurrentProducts(step.direction, states[0], 0, 1);
-  return {tw::buildMap(node.builder(), node.loc(), {cell.batch, cell.hidden}, cell.real,
-                       [&](BodyBuilder &b, ValueRange at) {
-                         Value x = gateInput(b, step, products, 0, 0, at[0], at[1]);
+  return {tw::buildMap(node.builder(), node.loc(), {cell.batch, cell.hidden},
+                       cell.real, [&](BodyBuilder &b, ValueRange at) {
+                         Value x =
+                             gateInput(b, step, products, 0, 0, at[0], at[1]);
                          return cell.activate(b, x, step.direction, 0);
                        })};
 }
@@ -53,12 +56,13 @@ static Status importRnn(NodeImport &node) {
 /// The reset gate before the recurrent product of the candidate.
 static Value resetState(const Step &step, Value products, Value state) {
   const Recurrence &cell = step.cell;
-  return tw::buildMap(cell.node.builder(), cell.node.loc(), {cell.batch, cell.hidden}, cell.real,
-                      [&](BodyBuilder &b, ValueRange at) {
-                        Value reset = gateInput(b, step, products, 1, 0, at[0], at[1]);
-                        reset = cell.activate(b, reset, step.direction, 0);
-                        return b.mulOf(reset, b.load(state, at));
-                      });
+  return tw::buildMap(
+      cell.node.builder(), cell.node.loc(), {cell.batch, cell.hidden},
+      cell.real, [&](BodyBuilder &b, ValueRange at) {
+        Value reset = gateInput(b, step, products, 1, 0, at[0], at[1]);
+        reset = cell.activate(b, reset, step.direction, 0);
+        return b.mulOf(reset, b.load(state, at));
+      });
 }
 
 static SmallVector<Value> stepGru(const Step &step, ValueRange states) {
@@ -66,7 +70,8 @@ static SmallVector<Value> stepGru(const Step &step, ValueRange states) {
   NodeImport &node = cell.node;
   Value state = states[0];
   bool resetsProduct = node.intAttribute("linear_before_reset", 0) != 0;
-  Value products = cell.recurrentProducts(step.direction, state, 0, resetsProduct ? 3 : 2);
+  Value products =
+      cell.recurrentProducts(step.direction, state, 0, resetsProduct ? 3 : 2);
   Value candidates = products;
   if (!resetsProduct) {
     Value reset = resetState(step, products, state);
@@ -80,8 +85,10 @@ static SmallVector<Value> stepGru(const Step &step, ValueRange states) {
         if (resetsProduct) {
           Value reset = gateInput(b, step, products, 1, 0, row, unit);
           reset = cell.activate(b, reset, step.direction, 0);
-          Value recurrent = b.load(products, {row, b.add(unit, b.size(cell.hidden * 2))});
-          recurrent = b.addOf(recurrent, cell.bias(b, step.direction, 2, unit, true));
+          Value recurrent =
+              b.load(products, {row, b.add(unit, b.size(cell.hidden * 2))});
+          recurrent =
+              b.addOf(recurrent, cell.bias(b, step.direction, 2, unit, true));
           Value input = b.addOf(step.input(b, 2, row, unit),
                                 cell.bias(b, step.direction, 2, unit, false));
           candidate = b.addOf(input, b.mulOf(reset, recurrent));
@@ -92,12 +99,14 @@ static SmallVector<Value> stepGru(const Step &step, ValueRange states) {
         Value update = gateInput(b, step, products, 0, 0, row, unit);
         update = cell.activate(b, update, step.direction, 0);
         Value rest = b.subOf(literal(b, update, 1.0), update);
-        return b.addOf(b.mulOf(rest, candidate), b.mulOf(update, b.load(state, at)));
+        return b.addOf(b.mulOf(rest, candidate),
+                       b.mulOf(update, b.load(state, at)));
       })};
 }
 
 static Status importGru(NodeImport &node) {
-  return importRecurrence(node, /*gates=*/3, /*states=*/1, {"Sigmoid", "Tanh"}, stepGru);
+  return importRecurrence(node, /*gates=*/3, /*states=*/1, {"Sigmoid", "Tanh"},
+                          stepGru);
 }
 
 //===----------------------------------------------------------------------===//
@@ -111,8 +120,8 @@ static SmallVector<Value> stepLstm(const Step &step, ValueRange states) {
   bool couples = node.intAttribute("input_forget", 0) != 0;
   Value products = cell.recurrentProducts(d, states[0], 0, 4);
   return tw::buildMap(
-      node.builder(), node.loc(), {cell.batch, cell.hidden}, TypeRange({cell.real, cell.real}),
-      [&](BodyBuilder &b, ValueRange at) {
+      node.builder(), node.loc(), {cell.batch, cell.hidden},
+      TypeRange({cell.real, cell.real}), [&](BodyBuilder &b, ValueRange at) {
         Value row = at[0], unit = at[1], old = b.load(states[1], at);
         auto input = [&](size_t gate) {
           return gateInput(b, step, products, gate, 0, row, unit);
@@ -121,13 +130,15 @@ static SmallVector<Value> stepLstm(const Step &step, ValueRange states) {
           if (!node.hasInput(7)) {
             return x;
           }
-          Value position = b.add(unit, b.size(cell.hidden * static_cast<int64_t>(gate)));
+          Value position =
+              b.add(unit, b.size(cell.hidden * static_cast<int64_t>(gate)));
           Value weight = b.widen(b.load(node.input(7), {b.index(d), position}));
           return b.addOf(x, b.mulOf(weight, seen));
         };
         Value in = cell.activate(b, peephole(0, input(0), old), d, 0);
-        Value forget = couples ? b.subOf(literal(b, in, 1.0), in)
-                               : cell.activate(b, peephole(2, input(2), old), d, 0);
+        Value forget = couples
+                           ? b.subOf(literal(b, in, 1.0), in)
+                           : cell.activate(b, peephole(2, input(2), old), d, 0);
         Value candidate = cell.activate(b, input(3), d, 1);
         Value now = b.addOf(b.mulOf(forget, old), b.mulOf(in, candidate));
         Value out = cell.activate(b, peephole(1, input(1), now), d, 0);
@@ -137,7 +148,8 @@ static SmallVector<Value> stepLstm(const Step &step, ValueRange states) {
 }
 
 static Status importLstm(NodeImport &node) {
-  return importRecurrence(node, /*gates=*/4, /*states=*/2, {"Sigmoid", "Tanh", "Tanh"}, stepLstm);
+  return importRecurrence(node, /*gates=*/4, /*states=*/2,
+                          {"Sigmoid", "Tanh", "Tanh"}, stepLstm);
 }
 
 OperatorFamily recurrentOperators() {

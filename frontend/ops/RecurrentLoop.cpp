@@ -14,9 +14,10 @@ namespace {
 
 class Direction {
 public:
-  Direction(const Recurrence &cell, int64_t direction, bool isReverse, StepFunction step)
-      : cell(cell), node(cell.node), direction(direction), isReverse(isReverse), step(step),
-        products(cell.inputProducts(direction)) {}
+  Direction(const Recurrence &cell, int64_t direction, bool isReverse,
+            StepFunction step)
+      : cell(cell), node(cell.node), direction(direction), isReverse(isReverse),
+        step(step), products(cell.inputProducts(direction)) {}
 
   DirectionResult run() const;
 
@@ -24,7 +25,8 @@ private:
   Value initialState(size_t i) const;
   /// The states after a step, and the output; shorter sequences keep their
   /// state and give zeros.
-  SmallVector<Value> stepAt(llvm::function_ref<Value(BodyBuilder &)> time, ValueRange states) const;
+  SmallVector<Value> stepAt(llvm::function_ref<Value(BodyBuilder &)> time,
+                            ValueRange states) const;
   DirectionResult loop(ValueRange states) const;
 
   const Recurrence &cell;
@@ -39,20 +41,22 @@ private:
 
 Value Direction::initialState(size_t i) const {
   bool given = node.hasInput(5 + i);
-  return tw::buildMap(node.builder(), node.loc(), {cell.batch, cell.hidden}, cell.real,
-                      [&](BodyBuilder &b, ValueRange at) {
+  return tw::buildMap(node.builder(), node.loc(), {cell.batch, cell.hidden},
+                      cell.real, [&](BodyBuilder &b, ValueRange at) {
                         if (!given) {
                           return b.constant(cell.real, 0);
                         }
                         Value d = b.index(direction);
                         Value first = cell.batchFirst ? at[0] : d;
                         Value second = cell.batchFirst ? d : at[0];
-                        return b.widen(b.load(node.input(5 + i), {first, second, at[1]}));
+                        return b.widen(
+                            b.load(node.input(5 + i), {first, second, at[1]}));
                       });
 }
 
-SmallVector<Value> Direction::stepAt(llvm::function_ref<Value(BodyBuilder &)> time,
-                                     ValueRange states) const {
+SmallVector<Value>
+Direction::stepAt(llvm::function_ref<Value(BodyBuilder &)> time,
+                  ValueRange states) const {
   SmallVector<Value> after = step({cell, direction, products, time}, states);
   Value output = after[0];
   if (!node.hasInput(4)) {
@@ -65,10 +69,12 @@ SmallVector<Value> Direction::stepAt(llvm::function_ref<Value(BodyBuilder &)> ti
     return tw::buildMap(
         node.builder(), node.loc(), {cell.batch, cell.hidden}, cell.real,
         [&](BodyBuilder &b, ValueRange at) {
-          Value length = b.cast(b.load(lengths, at[0]), element, b.getI64Type());
-          Value active =
-              b.less(time(b), b.createOrFold<arith::IndexCastOp>(b.getIndexType(), length));
-          Value rest = otherwise ? b.load(otherwise, at) : b.constant(cell.real, 0);
+          Value length =
+              b.cast(b.load(lengths, at[0]), element, b.getI64Type());
+          Value active = b.less(time(b), b.createOrFold<arith::IndexCastOp>(
+                                             b.getIndexType(), length));
+          Value rest =
+              otherwise ? b.load(otherwise, at) : b.constant(cell.real, 0);
           return b.select(active, b.load(now, at), rest);
         });
   };
@@ -83,16 +89,19 @@ DirectionResult Direction::loop(ValueRange states) const {
   OpBuilder &builder = node.builder();
   Location loc = node.loc();
   auto counter = RankedTensorType::get({}, builder.getI64Type());
-  Value trips = tw::SizesOp::create(builder, loc, counter,
-                                    tw::DimsAttr::get(node.context(), {cell.steps}));
+  Value trips = tw::SizesOp::create(
+      builder, loc, counter, tw::DimsAttr::get(node.context(), {cell.steps}));
   SmallVector<Type> types(states.getTypes());
-  types.push_back(tw::tensorType({cell.steps, cell.batch, cell.hidden}, cell.real));
-  auto loop = tw::LoopOp::create(builder, loc, types, trips, Value(), states, ArrayAttr());
+  types.push_back(
+      tw::tensorType({cell.steps, cell.batch, cell.hidden}, cell.real));
+  auto loop = tw::LoopOp::create(builder, loc, types, trips, Value(), states,
+                                 ArrayAttr());
 
   OpBuilder::InsertionGuard guard(builder);
   Block &body = loop.getBody().emplaceBlock();
   Value iteration = body.addArgument(counter, loc);
-  Value condition = body.addArgument(RankedTensorType::get({}, builder.getI1Type()), loc);
+  Value condition =
+      body.addArgument(RankedTensorType::get({}, builder.getI1Type()), loc);
   SmallVector<Value> before;
   for (Value state : states) {
     before.push_back(body.addArgument(state.getType(), loc));
@@ -107,7 +116,8 @@ DirectionResult Direction::loop(ValueRange states) const {
   tw::YieldOp::create(builder, loc, results);
 
   DirectionResult result;
-  result.states.assign(loop.getResults().begin(), std::prev(loop.getResults().end()));
+  result.states.assign(loop.getResults().begin(),
+                       std::prev(loop.getResults().end()));
   result.sequence = loop.getResults().back();
   result.isReversed = isReverse;
   return result;
@@ -121,16 +131,18 @@ DirectionResult Direction::run() const {
   if (!cell.steps.isConstant(1)) {
     return loop(states);
   }
-  SmallVector<Value> after = stepAt([](BodyBuilder &b) { return b.index(0); }, states);
+  SmallVector<Value> after =
+      stepAt([](BodyBuilder &b) { return b.index(0); }, states);
   DirectionResult result;
-  result.sequence = tw::buildReshape(node.builder(), node.loc(), after.pop_back_val(),
-                                     {cell.steps, cell.batch, cell.hidden});
+  result.sequence =
+      tw::buildReshape(node.builder(), node.loc(), after.pop_back_val(),
+                       {cell.steps, cell.batch, cell.hidden});
   result.states = after;
   return result;
 }
 
-DirectionResult runDirection(const Recurrence &cell, int64_t direction, bool isReverse,
-                             StepFunction step) {
+DirectionResult runDirection(const Recurrence &cell, int64_t direction,
+                             bool isReverse, StepFunction step) {
   return Direction(cell, direction, isReverse, step).run();
 }
 

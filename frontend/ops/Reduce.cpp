@@ -23,19 +23,23 @@ public:
         accumulator(tw::computeType(element)) {}
 
   /// Folds `body` of every element, a scalar of type `type`.
-  Value fold(FoldKind kind, Type type,
-             llvm::function_ref<Value(BodyBuilder &, Value, ValueRange row)> body) {
-    return tw::buildReduce(node.builder(), node.loc(), kind, axes.kept, axes.extents, type,
-                           [&](BodyBuilder &b, ValueRange at) {
-                             Value x = b.load(node.input(0), axes.inputCoordinates(b, at));
-                             return body(b, b.widen(x), at.take_front(axes.kept.size()));
-                           });
+  Value
+  fold(FoldKind kind, Type type,
+       llvm::function_ref<Value(BodyBuilder &, Value, ValueRange row)> body) {
+    return tw::buildReduce(
+        node.builder(), node.loc(), kind, axes.kept, axes.extents, type,
+        [&](BodyBuilder &b, ValueRange at) {
+          Value x = b.load(node.input(0), axes.inputCoordinates(b, at));
+          return body(b, b.widen(x), at.take_front(axes.kept.size()));
+        });
   }
 
   /// `body` of every folded value, as elements of the result.
-  Value finish(Value folded, llvm::function_ref<Value(BodyBuilder &, Value)> body) {
-    return tw::buildElementwise(node.builder(), node.loc(), axes.kept, element, folded,
-                                [&](BodyBuilder &b, ValueRange x) { return body(b, x[0]); });
+  Value finish(Value folded,
+               llvm::function_ref<Value(BodyBuilder &, Value)> body) {
+    return tw::buildElementwise(
+        node.builder(), node.loc(), axes.kept, element, folded,
+        [&](BodyBuilder &b, ValueRange x) { return body(b, x[0]); });
   }
 
   /// The folded values in the result's element type.
@@ -47,7 +51,8 @@ public:
   }
 
   Status set(Value result) {
-    node.setOutput(0, tw::buildReshape(node.builder(), node.loc(), result, axes.dims));
+    node.setOutput(
+        0, tw::buildReshape(node.builder(), node.loc(), result, axes.dims));
     return Status::ok();
   }
 
@@ -79,7 +84,9 @@ template <ReduceFunction reduce> static Status import(NodeImport &node) {
 //===----------------------------------------------------------------------===//
 
 static Value identity(BodyBuilder &, Value x, ValueRange) { return x; }
-static Value square(BodyBuilder &b, Value x, ValueRange) { return b.mulOf(x, x); }
+static Value square(BodyBuilder &b, Value x, ValueRange) {
+  return b.mulOf(x, x);
+}
 
 static Status reduceSum(Reduction &r) {
   return r.set(r.narrow(r.fold(FoldKind::Add, r.accumulator, identity)));
@@ -102,8 +109,9 @@ static Status reduceSumSquare(Reduction &r) {
 }
 
 static Status reduceL1(Reduction &r) {
-  return r.set(r.narrow(
-      r.fold(FoldKind::Add, r.accumulator, [&](BodyBuilder &b, Value x, ValueRange) -> Value {
+  return r.set(r.narrow(r.fold(
+      FoldKind::Add, r.accumulator,
+      [&](BodyBuilder &b, Value x, ValueRange) -> Value {
         if (isFloat(r.element)) {
           return absolute(b, x);
         }
@@ -113,7 +121,8 @@ static Status reduceL1(Reduction &r) {
 }
 
 /// `function` of a folded value; integers go through f64.
-template <typename Op> static Value realFunction(Reduction &r, BodyBuilder &b, Value x) {
+template <typename Op>
+static Value realFunction(Reduction &r, BodyBuilder &b, Value x) {
   if (isFloat(r.element)) {
     return b.create<Op>(x);
   }
@@ -123,36 +132,44 @@ template <typename Op> static Value realFunction(Reduction &r, BodyBuilder &b, V
 
 static Status reduceL2(Reduction &r) {
   Value sum = r.fold(FoldKind::Add, r.accumulator, square);
-  return r.set(r.finish(
-      sum, [&](BodyBuilder &b, Value x) { return realFunction<math::SqrtOp>(r, b, x); }));
+  return r.set(r.finish(sum, [&](BodyBuilder &b, Value x) {
+    return realFunction<math::SqrtOp>(r, b, x);
+  }));
 }
 
 static Status reduceLogSum(Reduction &r) {
   Value sum = r.fold(FoldKind::Add, r.accumulator, identity);
-  return r.set(r.finish(
-      sum, [&](BodyBuilder &b, Value x) { return realFunction<math::LogOp>(r, b, x); }));
+  return r.set(r.finish(sum, [&](BodyBuilder &b, Value x) {
+    return realFunction<math::LogOp>(r, b, x);
+  }));
 }
 
 /// log(sum(exp(x))) with the maximum taken out, so that exp stays in range.
 static Status reduceLogSumExp(Reduction &r) {
   bool isReal = isFloat(r.element);
   Type real = isReal ? r.accumulator : Type(r.node.builder().getF64Type());
-  auto realOf = [&](BodyBuilder &b, Value x) { return isReal ? x : b.cast(x, r.element, real); };
-  Value greatest = r.fold(FoldKind::Max, real, [&](BodyBuilder &b, Value x, ValueRange) {
-    return realOf(b, x);
-  });
+  auto realOf = [&](BodyBuilder &b, Value x) {
+    return isReal ? x : b.cast(x, r.element, real);
+  };
+  Value greatest =
+      r.fold(FoldKind::Max, real,
+             [&](BodyBuilder &b, Value x, ValueRange) { return realOf(b, x); });
   // An infinite maximum would give inf - inf.
   greatest = tw::buildElementwise(
-      r.node.builder(), r.node.loc(), r.axes.kept, real, greatest, [](BodyBuilder &b, ValueRange m) {
-        Value isInfinite = b.equalOf(absolute(b, m[0]), literal(b, m[0], HUGE_VAL));
+      r.node.builder(), r.node.loc(), r.axes.kept, real, greatest,
+      [](BodyBuilder &b, ValueRange m) {
+        Value isInfinite =
+            b.equalOf(absolute(b, m[0]), literal(b, m[0], HUGE_VAL));
         return b.select(isInfinite, literal(b, m[0], 0.0), m[0]);
       });
-  Value sum = r.fold(FoldKind::Add, real, [&](BodyBuilder &b, Value x, ValueRange row) -> Value {
-    return b.create<math::ExpOp>(b.subOf(realOf(b, x), b.load(greatest, row)));
-  });
+  Value sum = r.fold(FoldKind::Add, real,
+                     [&](BodyBuilder &b, Value x, ValueRange row) -> Value {
+                       return b.create<math::ExpOp>(
+                           b.subOf(realOf(b, x), b.load(greatest, row)));
+                     });
   return r.set(tw::buildElementwise(
-      r.node.builder(), r.node.loc(), r.axes.kept, r.element, ValueRange({sum, greatest}),
-      [&](BodyBuilder &b, ValueRange x) {
+      r.node.builder(), r.node.loc(), r.axes.kept, r.element,
+      ValueRange({sum, greatest}), [&](BodyBuilder &b, ValueRange x) {
         Value result = b.addOf(b.create<math::LogOp>(x[0]), x[1]);
         return isReal ? result : b.cast(result, real, r.element);
       }));

@@ -31,23 +31,26 @@ static Status readNearestMode(NodeImport &node, ResizeMode &mode) {
                    .Case("ceil", NearestMode::Ceil)
                    .Default(std::nullopt);
   if (!known) {
-    return node.error(ErrorCode::AttributeInvalid, "nearest_mode is '" + text + "'");
+    return node.error(ErrorCode::AttributeInvalid,
+                      "nearest_mode is '" + text + "'");
   }
   mode.nearest = *known;
   return Status::ok();
 }
 
 static Status readCoordinateMode(NodeImport &node, ResizeMode &mode) {
-  std::string text = node.stringAttribute("coordinate_transformation_mode", "half_pixel");
-  auto known = llvm::StringSwitch<std::optional<CoordinateMode>>(text)
-                   .Case("half_pixel", CoordinateMode::HalfPixel)
-                   .Case("half_pixel_symmetric", CoordinateMode::HalfPixelSymmetric)
-                   .Case("pytorch_half_pixel", CoordinateMode::PytorchHalfPixel)
-                   .Case("align_corners", CoordinateMode::AlignCorners)
-                   .Case("asymmetric", CoordinateMode::Asymmetric)
-                   .Case("tf_half_pixel_for_nn", CoordinateMode::TfHalfPixelForNearest)
-                   .Case("tf_crop_and_resize", CoordinateMode::TfCropAndResize)
-                   .Default(std::nullopt);
+  std::string text =
+      node.stringAttribute("coordinate_transformation_mode", "half_pixel");
+  auto known =
+      llvm::StringSwitch<std::optional<CoordinateMode>>(text)
+          .Case("half_pixel", CoordinateMode::HalfPixel)
+          .Case("half_pixel_symmetric", CoordinateMode::HalfPixelSymmetric)
+          .Case("pytorch_half_pixel", CoordinateMode::PytorchHalfPixel)
+          .Case("align_corners", CoordinateMode::AlignCorners)
+          .Case("asymmetric", CoordinateMode::Asymmetric)
+          .Case("tf_half_pixel_for_nn", CoordinateMode::TfHalfPixelForNearest)
+          .Case("tf_crop_and_resize", CoordinateMode::TfCropAndResize)
+          .Default(std::nullopt);
   if (!known) {
     return node.error(ErrorCode::AttributeInvalid,
                       "coordinate_transformation_mode is '" + text + "'");
@@ -67,7 +70,8 @@ static Result<ResizeMode> readMode(NodeImport &node) {
                    .Default(std::nullopt);
   if (!known) {
     return node.error(ErrorCode::AttributeInvalid,
-                      "mode must be nearest, linear or cubic, not '" + text + "'");
+                      "mode must be nearest, linear or cubic, not '" + text +
+                          "'");
   }
   mode.interpolation = *known;
   if (node.version() < 11) {
@@ -88,7 +92,8 @@ static Result<ResizeMode> readMode(NodeImport &node) {
 // The operator
 //===----------------------------------------------------------------------===//
 
-static Value resizeNearest(NodeImport &node, ArrayRef<ResizedAxis> axes, const ResizeMode &mode) {
+static Value resizeNearest(NodeImport &node, ArrayRef<ResizedAxis> axes,
+                           const ResizeMode &mode) {
   Dims dims = node.dims(0);
   for (const ResizedAxis &axis : axes) {
     dims[axis.axis] = axis.out;
@@ -105,12 +110,16 @@ static Value resizeNearest(NodeImport &node, ArrayRef<ResizedAxis> axes, const R
           }
           from[axis.axis] = axis.nearest(b, at[axis.axis], mode);
           if (mode.coordinates == CoordinateMode::TfCropAndResize) {
-            Value leaves = axis.isOutside(b, axis.position(b, at[axis.axis], mode));
-            outside = outside ? Value(b.create<arith::OrIOp>(outside, leaves)) : leaves;
+            Value leaves =
+                axis.isOutside(b, axis.position(b, at[axis.axis], mode));
+            outside = outside ? Value(b.create<arith::OrIOp>(outside, leaves))
+                              : leaves;
           }
         }
         Value value = b.load(node.input(0), from);
-        return outside ? b.select(outside, b.constant(tw::scalarType(element), mode.extrapolation),
+        return outside ? b.select(outside,
+                                  b.constant(tw::scalarType(element),
+                                             mode.extrapolation),
                                   value)
                        : value;
       },
@@ -134,7 +143,8 @@ static Status importResize(NodeImport &node) {
     return Status::ok();
   }
   Type element = node.element(0);
-  Type real = isFloat(element) ? tw::computeType(element) : Type(node.builder().getF32Type());
+  Type real = isFloat(element) ? tw::computeType(element)
+                               : Type(node.builder().getF32Type());
   Value value = castTensor(node, node.input(0), real);
   for (const ResizedAxis &axis : *axes) {
     if (!axis.isIdentity(*mode)) {

@@ -21,8 +21,10 @@ static ResizeInputs inputsOf(NodeImport &node) {
   ResizeInputs inputs;
   auto given = [&](size_t i) -> std::optional<size_t> {
     // An empty tensor stands for a left-out one.
-    bool isEmpty = node.hasInput(i) && node.rank(i) == 1 && node.dims(i)[0].isConstant(0);
-    return node.hasInput(i) && !isEmpty ? std::optional<size_t>(i) : std::nullopt;
+    bool isEmpty =
+        node.hasInput(i) && node.rank(i) == 1 && node.dims(i)[0].isConstant(0);
+    return node.hasInput(i) && !isEmpty ? std::optional<size_t>(i)
+                                        : std::nullopt;
   };
   if (node.version() < 11) {
     inputs.scales = given(1);
@@ -36,12 +38,15 @@ static Result<Dims> scaledSizes(NodeImport &node, ArrayRef<ResizedAxis> axes) {
   Type i64 = node.builder().getI64Type();
   DimExpr count = node.constant(axes.size());
   Value sizes = tw::buildMap(
-      node.builder(), node.loc(), count, i64, [&](BodyBuilder &b, ValueRange at) {
+      node.builder(), node.loc(), count, i64,
+      [&](BodyBuilder &b, ValueRange at) {
         Value result = b.integer(i64, 0);
         for (size_t k = 0; k < axes.size(); ++k) {
           Value exact =
-              b.mulOf(axes[k].scale(b), toScalar(b, b.size(axes[k].in), b.getF64Type()));
-          Value whole = b.cast(b.create<math::FloorOp>(exact), b.getF64Type(), i64);
+              b.mulOf(axes[k].scale(b),
+                      toScalar(b, b.size(axes[k].in), b.getF64Type()));
+          Value whole =
+              b.cast(b.create<math::FloorOp>(exact), b.getF64Type(), i64);
           result = b.select(b.equal(at[0], b.index(k)), whole, result);
         }
         return result;
@@ -50,14 +55,16 @@ static Result<Dims> scaledSizes(NodeImport &node, ArrayRef<ResizedAxis> axes) {
 }
 
 /// Factors that are `known`, or else elements of `tensor`.
-static Status setScales(NodeImport &node, std::optional<SmallVector<double>> known, Value tensor,
+static Status setScales(NodeImport &node,
+                        std::optional<SmallVector<double>> known, Value tensor,
                         SmallVector<ResizedAxis> &axes) {
   for (size_t k = 0; k < axes.size(); ++k) {
     if (known) {
       axes[k].knownScale = (*known)[k];
       if (!((*known)[k] > 0)) {
         return node.error(ErrorCode::AttributeInvalid,
-                          "scales must be positive, not " + std::to_string((*known)[k]));
+                          "scales must be positive, not " +
+                              std::to_string((*known)[k]));
       }
     }
     axes[k].scales = tensor;
@@ -88,29 +95,32 @@ static Status setScales(NodeImport &node, std::optional<SmallVector<double>> kno
 
 /// One factor for all axes, so that no size is larger (or smaller) than asked
 /// for; a scalar of f64.
-static Value commonScale(NodeImport &node, ArrayRef<ResizedAxis> axes, ArrayRef<DimExpr> sizes,
-                         bool notLarger) {
-  return tw::buildMap(node.builder(), node.loc(), {}, node.builder().getF64Type(),
-                      [&](BodyBuilder &b, ValueRange) {
-                        Type real = b.getF64Type();
-                        Value scale;
-                        for (auto [axis, size] : llvm::zip(axes, sizes)) {
-                          Value ratio = divide(b, toScalar(b, b.size(size), real),
-                                               toScalar(b, b.size(axis.in), real));
-                          scale = !scale      ? ratio
-                                  : notLarger ? b.minOf(scale, ratio, real)
-                                              : b.maxOf(scale, ratio, real);
-                        }
-                        return scale;
-                      });
+static Value commonScale(NodeImport &node, ArrayRef<ResizedAxis> axes,
+                         ArrayRef<DimExpr> sizes, bool notLarger) {
+  return tw::buildMap(
+      node.builder(), node.loc(), {}, node.builder().getF64Type(),
+      [&](BodyBuilder &b, ValueRange) {
+        Type real = b.getF64Type();
+        Value scale;
+        for (auto [axis, size] : llvm::zip(axes, sizes)) {
+          Value ratio = divide(b, toScalar(b, b.size(size), real),
+                               toScalar(b, b.size(axis.in), real));
+          scale = !scale      ? ratio
+                  : notLarger ? b.minOf(scale, ratio, real)
+                              : b.maxOf(scale, ratio, real);
+        }
+        return scale;
+      });
 }
 
-static Status setSizes(NodeImport &node, size_t input, SmallVector<ResizedAxis> &axes) {
+static Status setSizes(NodeImport &node, size_t input,
+                       SmallVector<ResizedAxis> &axes) {
   Result<Dims> sizes = node.elementsOrRead(input);
   if (!sizes) {
     return sizes.status();
   }
-  std::string policy = node.stringAttribute("keep_aspect_ratio_policy", "stretch");
+  std::string policy =
+      node.stringAttribute("keep_aspect_ratio_policy", "stretch");
   if (policy == "stretch") {
     for (auto [axis, size] : llvm::zip(axes, *sizes)) {
       axis.out = size;
@@ -129,9 +139,12 @@ static Status setSizes(NodeImport &node, size_t input, SmallVector<ResizedAxis> 
         Type real = b.getF64Type();
         Value result = b.integer(i64, 0);
         for (size_t k = 0; k < axes.size(); ++k) {
-          Value exact = b.mulOf(b.load(scale, {}), toScalar(b, b.size(axes[k].in), real));
-          Value whole = b.create<math::FloorOp>(b.addOf(exact, b.constant(real, 0.5)));
-          result = b.select(b.equal(at[0], b.index(k)), b.cast(whole, real, i64), result);
+          Value exact =
+              b.mulOf(b.load(scale, {}), toScalar(b, b.size(axes[k].in), real));
+          Value whole =
+              b.create<math::FloorOp>(b.addOf(exact, b.constant(real, 0.5)));
+          result = b.select(b.equal(at[0], b.index(k)),
+                            b.cast(whole, real, i64), result);
         }
         return result;
       });
@@ -146,7 +159,8 @@ static Status setSizes(NodeImport &node, size_t input, SmallVector<ResizedAxis> 
   return Status::ok();
 }
 
-Result<SmallVector<ResizedAxis>> resizedAxes(NodeImport &node, const ResizeMode &mode) {
+Result<SmallVector<ResizedAxis>> resizedAxes(NodeImport &node,
+                                             const ResizeMode &mode) {
   Dims dims = node.dims(0);
   SmallVector<ResizedAxis> axes;
   Result<std::optional<SmallVector<int64_t>>> listed =
@@ -166,7 +180,8 @@ Result<SmallVector<ResizedAxis>> resizedAxes(NodeImport &node, const ResizeMode 
   DimExpr count = node.constant(axes.size());
   if (mode.coordinates == CoordinateMode::TfCropAndResize) {
     if (!inputs.roi) {
-      return node.error(ErrorCode::ModelInvalid, "tf_crop_and_resize needs the input roi");
+      return node.error(ErrorCode::ModelInvalid,
+                        "tf_crop_and_resize needs the input roi");
     }
     TW_RETURN_IF_ERROR(requireDims(node, *inputs.roi, "roi", count * 2));
     for (size_t k = 0; k < axes.size(); ++k) {
@@ -182,8 +197,10 @@ Result<SmallVector<ResizedAxis>> resizedAxes(NodeImport &node, const ResizeMode 
   }
   if (inputs.scales) {
     TW_RETURN_IF_ERROR(requireDims(node, *inputs.scales, "scales", count));
-    std::optional<SmallVector<double>> known = node.constantReals(*inputs.scales);
-    TW_RETURN_IF_ERROR(setScales(node, known, node.input(*inputs.scales), axes));
+    std::optional<SmallVector<double>> known =
+        node.constantReals(*inputs.scales);
+    TW_RETURN_IF_ERROR(
+        setScales(node, known, node.input(*inputs.scales), axes));
     return axes;
   }
   // Upsample 7 has the factors in an attribute.
@@ -192,7 +209,8 @@ Result<SmallVector<ResizedAxis>> resizedAxes(NodeImport &node, const ResizeMode 
     TW_RETURN_IF_ERROR(setScales(node, attribute, {}, axes));
     return axes;
   }
-  return node.error(ErrorCode::ModelInvalid, "neither scales nor sizes are given");
+  return node.error(ErrorCode::ModelInvalid,
+                    "neither scales nor sizes are given");
 }
 
 } // namespace tilewright::frontend

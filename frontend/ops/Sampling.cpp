@@ -16,9 +16,15 @@ namespace tilewright::frontend {
 // Positions
 //===----------------------------------------------------------------------===//
 
-static Value real(BodyBuilder &b, double value) { return b.constant(b.getF64Type(), value); }
-static Value real(BodyBuilder &b, Value index) { return toScalar(b, index, b.getF64Type()); }
-static Value real(BodyBuilder &b, DimExpr size) { return real(b, b.size(size)); }
+static Value real(BodyBuilder &b, double value) {
+  return b.constant(b.getF64Type(), value);
+}
+static Value real(BodyBuilder &b, Value index) {
+  return toScalar(b, index, b.getF64Type());
+}
+static Value real(BodyBuilder &b, DimExpr size) {
+  return real(b, b.size(size));
+}
 /// An f64 that holds a whole number as a coordinate.
 static Value toIndex(BodyBuilder &b, Value whole) {
   Value integer = b.cast(whole, b.getF64Type(), b.getI64Type());
@@ -34,14 +40,18 @@ Value ResizedAxis::scale(BodyBuilder &b) const {
     if (tw::dimsOf(scales.getType()).size() == 1) {
       at.push_back(b.index(scaleElement));
     }
-    return b.cast(b.load(scales, at), tw::elementTypeOf(scales.getType()), b.getF64Type());
+    return b.cast(b.load(scales, at), tw::elementTypeOf(scales.getType()),
+                  b.getF64Type());
   }
   return divide(b, real(b, out), real(b, in));
 }
 
-Value ResizedAxis::position(BodyBuilder &b, Value at, const ResizeMode &mode) const {
+Value ResizedAxis::position(BodyBuilder &b, Value at,
+                            const ResizeMode &mode) const {
   Value x = real(b, at), half = real(b, 0.5);
-  auto halfPixel = [&] { return b.subOf(divide(b, b.addOf(x, half), scale(b)), half); };
+  auto halfPixel = [&] {
+    return b.subOf(divide(b, b.addOf(x, half), scale(b)), half);
+  };
   // The size before it was rounded down to a whole number.
   auto exactSize = [&] {
     return knownScale || scales ? b.mulOf(scale(b), real(b, in)) : real(b, out);
@@ -73,10 +83,12 @@ Value ResizedAxis::position(BodyBuilder &b, Value at, const ResizeMode &mode) co
     break;
   }
   auto bound = [&](int64_t element) {
-    return b.cast(b.load(roi, b.index(element)), tw::elementTypeOf(roi.getType()), b.getF64Type());
+    return b.cast(b.load(roi, b.index(element)),
+                  tw::elementTypeOf(roi.getType()), b.getF64Type());
   };
   Value begin = bound(roiBegin), end = bound(roiEnd);
-  Value step = divide(b, b.mulOf(b.subOf(end, begin), last()), b.subOf(exactSize(), real(b, 1.0)));
+  Value step = divide(b, b.mulOf(b.subOf(end, begin), last()),
+                      b.subOf(exactSize(), real(b, 1.0)));
   Value many = b.addOf(b.mulOf(begin, last()), b.mulOf(x, step));
   return unlessOne(many, b.mulOf(b.mulOf(half, b.addOf(begin, end)), last()));
 }
@@ -90,7 +102,8 @@ Value ResizedAxis::clamped(BodyBuilder &b, Value coordinate) const {
   return b.max(b.min(coordinate, b.size(in - 1)), b.index(0));
 }
 
-Value ResizedAxis::nearest(BodyBuilder &b, Value at, const ResizeMode &mode) const {
+Value ResizedAxis::nearest(BodyBuilder &b, Value at,
+                           const ResizeMode &mode) const {
   if (std::optional<int64_t> factor = repeats(mode)) {
     return b.floorDiv(at, b.index(*factor));
   }
@@ -131,10 +144,12 @@ std::optional<int64_t> ResizedAxis::repeats(const ResizeMode &mode) const {
   std::optional<double> factor = knownScale;
   if (!factor && !scales) {
     std::optional<DimExpr> quotient = out.exactDiv(in);
-    std::optional<int64_t> known = quotient ? quotient->getConstant() : std::nullopt;
+    std::optional<int64_t> known =
+        quotient ? quotient->getConstant() : std::nullopt;
     factor = known ? std::optional<double>(*known) : std::nullopt;
   }
-  if (!samples || !factor || *factor < 1 || *factor != std::floor(*factor) || *factor > 1 << 20) {
+  if (!samples || !factor || *factor < 1 || *factor != std::floor(*factor) ||
+      *factor > 1 << 20) {
     return std::nullopt;
   }
   return static_cast<int64_t>(*factor);
@@ -159,8 +174,11 @@ static Value filter(BodyBuilder &b, Value x, const ResizeMode &mode) {
     return b.create<arith::MaximumFOp>(b.subOf(number(1), x), number(0));
   }
   double a = mode.cubicCoefficient;
-  auto times = [&](Value sum, double next) { return b.addOf(b.mulOf(sum, x), number(next)); };
-  Value near = times(b.mulOf(b.subOf(b.mulOf(number(a + 2), x), number(a + 3)), x), 1);
+  auto times = [&](Value sum, double next) {
+    return b.addOf(b.mulOf(sum, x), number(next));
+  };
+  Value near =
+      times(b.mulOf(b.subOf(b.mulOf(number(a + 2), x), number(a + 3)), x), 1);
   Value far = times(times(times(number(a), -5 * a), 8 * a), -4 * a);
   Value outer = b.select(lower(b, x, number(2)), far, number(0));
   return b.select(greater(b, x, number(1)), outer, near);
@@ -186,7 +204,8 @@ static Taps tapsOf(const ResizedAxis &axis, const ResizeMode &mode) {
   return {one - half, half * 2};
 }
 
-Value resample(NodeImport &node, Value tensor, const ResizedAxis &axis, const ResizeMode &mode) {
+Value resample(NodeImport &node, Value tensor, const ResizedAxis &axis,
+               const ResizeMode &mode) {
   Dims dims = tw::dimsOf(tensor.getType());
   dims[axis.axis] = axis.out;
   Type type = tw::elementTypeOf(tensor.getType());
@@ -204,7 +223,8 @@ Value resample(NodeImport &node, Value tensor, const ResizedAxis &axis, const Re
     Value weight = filter(b, b.cast(distance, b.getF64Type(), type), mode);
     Value element = b.add(toIndex(b, start), offset);
     if (mode.excludesOutside) {
-      weight = b.select(b.inside(element, axis.in), weight, literal(b, weight, 0.0));
+      weight =
+          b.select(b.inside(element, axis.in), weight, literal(b, weight, 0.0));
     }
     if (!wantsValue) {
       return weight;
@@ -224,24 +244,30 @@ Value resample(NodeImport &node, Value tensor, const ResizedAxis &axis, const Re
   bool normalizes = mode.antialias || mode.excludesOutside;
   if (!normalizes) {
     // Few taps: one map with all of them.
-    return tw::buildMap(node.builder(), node.loc(), dims, type, [&](BodyBuilder &b, ValueRange at) {
-      Value sum = tap(b, at, b.index(0), true);
-      for (int64_t k = 1; k < *taps.count.getConstant(); ++k) {
-        sum = b.addOf(sum, tap(b, at, b.index(k), true));
-      }
-      return extrapolated(b, at, sum);
-    });
+    return tw::buildMap(node.builder(), node.loc(), dims, type,
+                        [&](BodyBuilder &b, ValueRange at) {
+                          Value sum = tap(b, at, b.index(0), true);
+                          for (int64_t k = 1; k < *taps.count.getConstant();
+                               ++k) {
+                            sum = b.addOf(sum, tap(b, at, b.index(k), true));
+                          }
+                          return extrapolated(b, at, sum);
+                        });
   }
   auto sumOf = [&](bool wantsValue) {
-    return tw::buildReduce(node.builder(), node.loc(), FoldKind::Add, dims, taps.count, type,
-                           [&](BodyBuilder &b, ValueRange at) {
-                             return tap(b, at.drop_back(), at.back(), wantsValue);
-                           });
+    return tw::buildReduce(
+        node.builder(), node.loc(), FoldKind::Add, dims, taps.count, type,
+        [&](BodyBuilder &b, ValueRange at) {
+          return tap(b, at.drop_back(), at.back(), wantsValue);
+        });
   };
   Value sum = sumOf(true), weights = sumOf(false);
-  return tw::buildMap(node.builder(), node.loc(), dims, type, [&](BodyBuilder &b, ValueRange at) {
-    return extrapolated(b, at, divide(b, b.load(sum, at), b.load(weights, at)));
-  });
+  return tw::buildMap(node.builder(), node.loc(), dims, type,
+                      [&](BodyBuilder &b, ValueRange at) {
+                        return extrapolated(
+                            b, at,
+                            divide(b, b.load(sum, at), b.load(weights, at)));
+                      });
 }
 
 } // namespace tilewright::frontend

@@ -62,9 +62,11 @@ struct ResizedAxis {
 };
 
 /// The axes that a Resize or Upsample changes, with their factors and sizes.
-Result<SmallVector<ResizedAxis>> resizedAxes(NodeImport &node, const ResizeMode &mode);
+Result<SmallVector<ResizedAxis>> resizedAxes(NodeImport &node,
+                                             const ResizeMode &mode);
 
 /// Resamples `tensor` (f32 or f64) along one axis, linear or cubic.
-Value resample(NodeImport &node, Value tensor, const ResizedAxis &axis, const ResizeMode &mode);
+Value resample(NodeImport &node, Value tensor, const ResizedAxis &axis,
+               const ResizeMode &mode);
 
 } // namespace tilewright::frontend

@@ -37,7 +37,9 @@ Value softsign(BodyBuilder &b, Value x) {
   return divide(b, x, b.addOf(literal(b, x, 1.0), absolute(b, x)));
 }
 
-Value power(BodyBuilder &b, Value x, Value y) { return b.create<math::PowFOp>(x, y); }
+Value power(BodyBuilder &b, Value x, Value y) {
+  return b.create<math::PowFOp>(x, y);
+}
 
 Value power(BodyBuilder &b, Value x, double y) {
   if (y == 1.0) {

@@ -20,12 +20,16 @@ inline Value literal(BodyBuilder &b, Value like, double value) {
 }
 /// A comparison that NaN fails.
 inline Value greater(BodyBuilder &b, Value x, Value y) {
-  return b.createOrFold<mlir::arith::CmpFOp>(mlir::arith::CmpFPredicate::OGT, x, y);
+  return b.createOrFold<mlir::arith::CmpFOp>(mlir::arith::CmpFPredicate::OGT, x,
+                                             y);
 }
 inline Value lower(BodyBuilder &b, Value x, Value y) {
-  return b.createOrFold<mlir::arith::CmpFOp>(mlir::arith::CmpFPredicate::OLT, x, y);
+  return b.createOrFold<mlir::arith::CmpFOp>(mlir::arith::CmpFPredicate::OLT, x,
+                                             y);
 }
-inline Value absolute(BodyBuilder &b, Value x) { return b.create<mlir::math::AbsFOp>(x); }
+inline Value absolute(BodyBuilder &b, Value x) {
+  return b.create<mlir::math::AbsFOp>(x);
+}
 inline Value divide(BodyBuilder &b, Value x, Value y) {
   return b.create<mlir::arith::DivFOp>(x, y);
 }

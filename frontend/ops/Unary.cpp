@@ -15,7 +15,9 @@ namespace tilewright::frontend {
 /// An operator that is one operation of `math` or `arith` on floats.
 template <typename Op> static Status importFloat(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireFloat(node, 0));
-  return mapInput(node, [](BodyBuilder &b, ValueRange x) -> Value { return b.create<Op>(x[0]); });
+  return mapInput(node, [](BodyBuilder &b, ValueRange x) -> Value {
+    return b.create<Op>(x[0]);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -48,14 +50,17 @@ static Status importSign(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireNumber(node, 0));
   Type element = node.element(0);
   return mapInput(node, [&](BodyBuilder &b, ValueRange x) -> Value {
-    auto number = [&](double value) { return b.constant(x[0].getType(), value); };
+    auto number = [&](double value) {
+      return b.constant(x[0].getType(), value);
+    };
     Value zero = number(0);
     Value negative = b.select(b.lessOf(x[0], zero, element), number(-1), zero);
     Value sign = b.select(b.lessOf(zero, x[0], element), number(1), negative);
     if (!isFloat(element)) {
       return sign;
     }
-    Value isNan = b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, x[0], x[0]);
+    Value isNan =
+        b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, x[0], x[0]);
     return b.select(isNan, x[0], sign);
   });
 }
@@ -74,8 +79,8 @@ static Status importReciprocal(NodeImport &node) {
 static Status importIsNan(NodeImport &node) {
   TW_RETURN_IF_ERROR(requireFloat(node, 0));
   Value result = tw::buildElementwise(
-      node.builder(), node.loc(), node.dims(0), node.builder().getI1Type(), node.input(0),
-      [](BodyBuilder &b, ValueRange x) -> Value {
+      node.builder(), node.loc(), node.dims(0), node.builder().getI1Type(),
+      node.input(0), [](BodyBuilder &b, ValueRange x) -> Value {
         return b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, x[0], x[0]);
       });
   node.setOutput(0, result);
@@ -87,13 +92,14 @@ static Status importIsInf(NodeImport &node) {
   bool negative = node.intAttribute("detect_negative", 1) != 0;
   bool positive = node.intAttribute("detect_positive", 1) != 0;
   Value result = tw::buildElementwise(
-      node.builder(), node.loc(), node.dims(0), node.builder().getI1Type(), node.input(0),
-      [&](BodyBuilder &b, ValueRange x) -> Value {
+      node.builder(), node.loc(), node.dims(0), node.builder().getI1Type(),
+      node.input(0), [&](BodyBuilder &b, ValueRange x) -> Value {
         auto equals = [&](double bound) -> Value {
           return b.equalOf(x[0], literal(b, x[0], bound));
         };
         Value found = positive ? equals(HUGE_VAL) : b.boolean(false);
-        return negative ? b.createOrFold<arith::OrIOp>(found, equals(-HUGE_VAL)) : found;
+        return negative ? b.createOrFold<arith::OrIOp>(found, equals(-HUGE_VAL))
+                        : found;
       });
   node.setOutput(0, result);
   return Status::ok();

@@ -20,8 +20,8 @@ static Dims unpooledDims(NodeImport &node, const WindowSpec &window) {
   Dims dims = node.dims(0);
   size_t spatial = window.rank();
   for (size_t i = 0; i < spatial; ++i) {
-    dims[2 + i] = (dims[2 + i] - 1) * window.strides[i] + window.kernel[i] - window.pads[i] -
-                  window.pads[spatial + i];
+    dims[2 + i] = (dims[2 + i] - 1) * window.strides[i] + window.kernel[i] -
+                  window.pads[i] - window.pads[spatial + i];
   }
   return dims;
 }
@@ -50,8 +50,9 @@ static Status importMaxUnpool(NodeImport &node) {
       return wanted.status();
     }
     if (wanted->size() != pooled.size()) {
-      return node.error(ErrorCode::ShapeMismatch,
-                        "output_shape must have " + Twine(pooled.size()) + " elements");
+      return node.error(ErrorCode::ShapeMismatch, "output_shape must have " +
+                                                      Twine(pooled.size()) +
+                                                      " elements");
     }
     dims = *wanted;
   }
@@ -60,22 +61,23 @@ static Status importMaxUnpool(NodeImport &node) {
                              [&](BodyBuilder &b, ValueRange) {
                                return b.constant(tw::scalarType(element), 0);
                              });
-  node.setOutput(0, tw::buildScatter(node.builder(), node.loc(), FoldKind::Assign, zeros,
-                                     node.dims(0), [&](BodyBuilder &b, ValueRange at) {
-                                       DimExpr count = tw::productOf(node.context(), pooled);
-                                       Value flat =
-                                           b.cast(b.load(node.input(1), at), indexElement,
-                                                  b.getI64Type());
-                                       Value rest = b.dataIndex(flat, count, /*wrap=*/false);
-                                       SmallVector<Value> result(pooled.size());
-                                       for (size_t i = pooled.size(); i-- > 0;) {
-                                         Value size = b.size(pooled[i]);
-                                         result[i] = b.min(b.mod(rest, size), b.size(dims[i] - 1));
-                                         rest = b.floorDiv(rest, size);
-                                       }
-                                       result.push_back(b.load(node.input(0), at));
-                                       return result;
-                                     }));
+  node.setOutput(0, tw::buildScatter(
+                        node.builder(), node.loc(), FoldKind::Assign, zeros,
+                        node.dims(0), [&](BodyBuilder &b, ValueRange at) {
+                          DimExpr count = tw::productOf(node.context(), pooled);
+                          Value flat = b.cast(b.load(node.input(1), at),
+                                              indexElement, b.getI64Type());
+                          Value rest = b.dataIndex(flat, count, /*wrap=*/false);
+                          SmallVector<Value> result(pooled.size());
+                          for (size_t i = pooled.size(); i-- > 0;) {
+                            Value size = b.size(pooled[i]);
+                            result[i] =
+                                b.min(b.mod(rest, size), b.size(dims[i] - 1));
+                            rest = b.floorDiv(rest, size);
+                          }
+                          result.push_back(b.load(node.input(0), at));
+                          return result;
+                        }));
   return Status::ok();
 }
 
@@ -96,8 +98,9 @@ static Status importCol2Im(NodeImport &node) {
   }
   size_t spatial = image->size();
   if (block->size() != spatial || spatial == 0) {
-    return node.error(ErrorCode::ShapeMismatch,
-                      "image_shape and block_shape must have the same number of elements");
+    return node.error(
+        ErrorCode::ShapeMismatch,
+        "image_shape and block_shape must have the same number of elements");
   }
   Result<WindowSpec> window = windowAttributes(node, *block);
   if (!window) {
@@ -106,15 +109,16 @@ static Status importCol2Im(NodeImport &node) {
   Dims columns = node.dims(0), counts;
   for (size_t i = 0; i < spatial; ++i) {
     DimExpr padded = (*image)[i] + window->pads[i] + window->pads[spatial + i];
-    counts.push_back((padded - window->reach(i)).floorDiv(window->strides[i]) + 1);
+    counts.push_back((padded - window->reach(i)).floorDiv(window->strides[i]) +
+                     1);
   }
   DimExpr blockCount = tw::productOf(node.context(), *block);
   Dims dims{columns[0], columns[1].floorDiv(blockCount)};
   dims.append(*image);
   Type element = node.element(0);
   Value sum = tw::buildReduce(
-      node.builder(), node.loc(), FoldKind::Add, dims, *block, tw::computeType(element),
-      [&](BodyBuilder &b, ValueRange at) {
+      node.builder(), node.loc(), FoldKind::Add, dims, *block,
+      tw::computeType(element), [&](BodyBuilder &b, ValueRange at) {
         Value tap = b.index(0), column = b.index(0), guard;
         for (size_t i = 0; i < spatial; ++i) {
           Value k = at[2 + spatial + i], stride = b.index(window->strides[i]);

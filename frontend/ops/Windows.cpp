@@ -11,14 +11,16 @@ using namespace mlir;
 namespace tilewright::frontend {
 
 /// A list of one entry per spatial axis, all ones by default.
-static Result<SmallVector<int64_t>> perAxis(NodeImport &node, llvm::StringRef name, size_t spatial) {
+static Result<SmallVector<int64_t>>
+perAxis(NodeImport &node, llvm::StringRef name, size_t spatial) {
   SmallVector<int64_t> values = node.intsAttribute(name);
   if (values.empty()) {
     values.assign(spatial, 1);
   }
   if (values.size() != spatial) {
-    return node.error(ErrorCode::AttributeInvalid, name + " must have " + Twine(spatial) +
-                                                       " entries, not " + Twine(values.size()));
+    return node.error(ErrorCode::AttributeInvalid,
+                      name + " must have " + Twine(spatial) + " entries, not " +
+                          Twine(values.size()));
   }
   return values;
 }
@@ -26,8 +28,9 @@ static Result<SmallVector<int64_t>> perAxis(NodeImport &node, llvm::StringRef na
 Result<Dims> kernelShape(NodeImport &node, size_t spatial) {
   SmallVector<int64_t> values = node.intsAttribute("kernel_shape");
   if (values.size() != spatial || spatial == 0) {
-    return node.error(ErrorCode::AttributeInvalid, "kernel_shape must have " + Twine(spatial) +
-                                                       " entries, not " + Twine(values.size()));
+    return node.error(ErrorCode::AttributeInvalid,
+                      "kernel_shape must have " + Twine(spatial) +
+                          " entries, not " + Twine(values.size()));
   }
   Dims dims;
   for (int64_t value : values) {
@@ -36,7 +39,8 @@ Result<Dims> kernelShape(NodeImport &node, size_t spatial) {
   return dims;
 }
 
-Result<WindowSpec> windowAttributes(NodeImport &node, ArrayRef<DimExpr> kernel) {
+Result<WindowSpec> windowAttributes(NodeImport &node,
+                                    ArrayRef<DimExpr> kernel) {
   WindowSpec spec;
   size_t spatial = kernel.size();
   spec.kernel.assign(kernel.begin(), kernel.end());
@@ -53,21 +57,24 @@ Result<WindowSpec> windowAttributes(NodeImport &node, ArrayRef<DimExpr> kernel) 
     return spec;
   }
   if (autoPad != "NOTSET" && autoPad != "VALID" && !autoPad.empty()) {
-    return node.error(ErrorCode::AttributeInvalid,
-                      "auto_pad must be NOTSET, VALID, SAME_UPPER or SAME_LOWER, not '" + autoPad +
-                          "'");
+    return node.error(
+        ErrorCode::AttributeInvalid,
+        "auto_pad must be NOTSET, VALID, SAME_UPPER or SAME_LOWER, not '" +
+            autoPad + "'");
   }
   SmallVector<int64_t> pads = node.intsAttribute("pads");
   if (pads.empty() || autoPad == "VALID") {
     pads.assign(2 * spatial, 0);
   }
   if (pads.size() != 2 * spatial) {
-    return node.error(ErrorCode::AttributeInvalid, "pads must have " + Twine(2 * spatial) +
-                                                       " entries, not " + Twine(pads.size()));
+    return node.error(ErrorCode::AttributeInvalid,
+                      "pads must have " + Twine(2 * spatial) +
+                          " entries, not " + Twine(pads.size()));
   }
   for (int64_t pad : pads) {
     if (pad < 0) {
-      return node.error(ErrorCode::AttributeInvalid, "pads must not be negative");
+      return node.error(ErrorCode::AttributeInvalid,
+                        "pads must not be negative");
     }
     spec.pads.push_back(node.constant(pad));
   }
@@ -75,12 +82,14 @@ Result<WindowSpec> windowAttributes(NodeImport &node, ArrayRef<DimExpr> kernel) 
 }
 
 /// Pads of auto_pad SAME: the result has ceil(input / stride) elements.
-static void padToSame(NodeImport &node, WindowSpec &spec, ArrayRef<DimExpr> input) {
+static void padToSame(NodeImport &node, WindowSpec &spec,
+                      ArrayRef<DimExpr> input) {
   bool upper = node.stringAttribute("auto_pad", "") == "SAME_UPPER";
   Dims begins, ends;
   for (size_t i = 0; i < input.size(); ++i) {
     DimExpr out = input[i].ceilDiv(spec.strides[i]);
-    DimExpr total = ((out - 1) * spec.strides[i] + spec.reach(i) - input[i]).max(node.constant(0));
+    DimExpr total = ((out - 1) * spec.strides[i] + spec.reach(i) - input[i])
+                        .max(node.constant(0));
     DimExpr less = total.floorDiv(2), more = total - less;
     begins.push_back(upper ? less : more);
     ends.push_back(upper ? more : less);
@@ -106,14 +115,17 @@ Result<WindowSpec> slidingWindow(NodeImport &node, ArrayRef<DimExpr> input,
     DimExpr room = padded - spec->reach(i);
     if (room.getConstant().value_or(0) < 0) {
       return node.error(ErrorCode::ShapeMismatch,
-                        "the window of " + spec->reach(i).toString() + " elements along spatial axis " +
-                            Twine(i) + " is larger than the padded input, " + padded.toString());
+                        "the window of " + spec->reach(i).toString() +
+                            " elements along spatial axis " + Twine(i) +
+                            " is larger than the padded input, " +
+                            padded.toString());
     }
     DimExpr out = room.floorDiv(spec->strides[i]) + 1;
     if (roundUp && spec->strides[i] > 1) {
       // A window that would begin in the padding at the end does not count.
       out = room.ceilDiv(spec->strides[i]) + 1;
-      DimExpr beyond = (out - 1) * spec->strides[i] - input[i] - spec->pads[i] + 1;
+      DimExpr beyond =
+          (out - 1) * spec->strides[i] - input[i] - spec->pads[i] + 1;
       out = DimExpr::select(beyond.max(node.constant(0)), out - 1, out);
     }
     spec->out.push_back(out);

@@ -33,7 +33,8 @@ Result<WindowSpec> windowAttributes(NodeImport &node, ArrayRef<DimExpr> kernel);
 /// windowAttributes(), and the sizes of the result of sliding over `input`
 /// (spatial axes only). `roundUp` is a pool's ceil_mode.
 Result<WindowSpec> slidingWindow(NodeImport &node, ArrayRef<DimExpr> input,
-                                 ArrayRef<DimExpr> kernel, bool roundUp = false);
+                                 ArrayRef<DimExpr> kernel,
+                                 bool roundUp = false);
 
 /// The attribute kernel_shape as sizes; fails unless it has `spatial` entries.
 Result<Dims> kernelShape(NodeImport &node, size_t spatial);

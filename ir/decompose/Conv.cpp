@@ -12,7 +12,8 @@ namespace tilewright::tw {
 
 /// A copy of `input` [N, C, spatial…] with zeros around it (or cropped), so
 /// that the contraction's inner loops need no guards.
-static Value padSpatial(OpBuilder &builder, Location loc, Value input, ArrayRef<DimExpr> pads) {
+static Value padSpatial(OpBuilder &builder, Location loc, Value input,
+                        ArrayRef<DimExpr> pads) {
   SmallVector<DimExpr> dims = dimsOf(input.getType());
   size_t spatial = dims.size() - 2;
   SmallVector<DimExpr> padded = dims;
@@ -31,7 +32,8 @@ static Value padSpatial(OpBuilder &builder, Location loc, Value input, ArrayRef<
             guard = body.both(guard, body.inside(from[2 + i], dims[2 + i]));
           }
         }
-        return body.load(input, from, guard, body.constant(scalarType(element), 0));
+        return body.load(input, from, guard,
+                         body.constant(scalarType(element), 0));
       },
       "pad");
 }
@@ -76,8 +78,9 @@ FailureOr<SmallVector<Value>> ConvOp::decompose(OpBuilder &builder) {
           oc = body.add(body.mul(g, body.size(perGroup)), m);
         }
         SmallVector<Value> from{at[0], c}, weight{oc};
-        llvm::append_range(from, windowCoordinates(body, out, reduction.drop_front(), getStrides(),
-                                                   getDilations(), pads));
+        llvm::append_range(
+            from, windowCoordinates(body, out, reduction.drop_front(),
+                                    getStrides(), getDilations(), pads));
         llvm::append_range(weight, reduction);
         Value x = body.widen(body.load(input, from));
         Value w = body.widen(body.load(getWeights(), weight));
@@ -90,8 +93,8 @@ FailureOr<SmallVector<Value>> ConvOp::decompose(OpBuilder &builder) {
   if (!getBias() && accumulator == element) {
     return SmallVector<Value>{sum};
   }
-  return SmallVector<Value>{
-      buildMap(builder, loc, dims, element, [&](BodyBuilder &body, ValueRange at) {
+  return SmallVector<Value>{buildMap(
+      builder, loc, dims, element, [&](BodyBuilder &body, ValueRange at) {
         Value value = body.load(sum, at);
         if (getBias()) {
           value = body.addOf(value, body.widen(body.load(getBias(), at[1])));

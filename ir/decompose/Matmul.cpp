@@ -12,13 +12,13 @@ namespace tilewright::tw {
 
 /// Coordinates of an operand: its batch axes broadcast against the result's,
 /// its matrix axes are `row` and `column`, either of which may be absent.
-static SmallVector<Value> coordinatesOf(BodyBuilder &body, Value operand, ValueRange batch,
-                                        ValueRange matrix) {
+static SmallVector<Value> coordinatesOf(BodyBuilder &body, Value operand,
+                                        ValueRange batch, ValueRange matrix) {
   SmallVector<DimExpr> dims = dimsOf(operand.getType());
   size_t batchRank = dims.size() - matrix.size();
   SmallVector<Value> coordinates;
-  for (auto [dim, coordinate] :
-       llvm::zip(ArrayRef(dims).take_front(batchRank), batch.take_back(batchRank))) {
+  for (auto [dim, coordinate] : llvm::zip(ArrayRef(dims).take_front(batchRank),
+                                          batch.take_back(batchRank))) {
     coordinates.push_back(dim.isConstant(1) ? body.index(0) : coordinate);
   }
   llvm::append_range(coordinates, matrix);
@@ -32,7 +32,8 @@ FailureOr<SmallVector<Value>> MatmulOp::decompose(OpBuilder &builder) {
   bool lhsIsRow = lhsDims.size() == 1;
   bool rhsIsColumn = dimsOf(getRhs().getType()).size() == 1;
   size_t batchRank = dims.size() - !lhsIsRow - !rhsIsColumn;
-  DimExpr inner = lhsIsRow || !getTransposeA() ? lhsDims.back() : lhsDims[lhsDims.size() - 2];
+  DimExpr inner = lhsIsRow || !getTransposeA() ? lhsDims.back()
+                                               : lhsDims[lhsDims.size() - 2];
 
   Type element = resultType.getElementType();
   Type accumulator = computeType(element);
@@ -43,14 +44,16 @@ FailureOr<SmallVector<Value>> MatmulOp::decompose(OpBuilder &builder) {
         Value k = at.back();
         Value m = lhsIsRow ? Value() : at[batchRank];
         Value n = rhsIsColumn ? Value() : at[dims.size() - 1];
-        SmallVector<Value> left = lhsIsRow         ? SmallVector<Value>{k}
+        SmallVector<Value> left = lhsIsRow          ? SmallVector<Value>{k}
                                   : getTransposeA() ? SmallVector<Value>{k, m}
                                                     : SmallVector<Value>{m, k};
-        SmallVector<Value> right = rhsIsColumn      ? SmallVector<Value>{k}
+        SmallVector<Value> right = rhsIsColumn       ? SmallVector<Value>{k}
                                    : getTransposeB() ? SmallVector<Value>{n, k}
                                                      : SmallVector<Value>{k, n};
-        Value a = body.load(getLhs(), coordinatesOf(body, getLhs(), batch, left));
-        Value b = body.load(getRhs(), coordinatesOf(body, getRhs(), batch, right));
+        Value a =
+            body.load(getLhs(), coordinatesOf(body, getLhs(), batch, left));
+        Value b =
+            body.load(getRhs(), coordinatesOf(body, getRhs(), batch, right));
         return body.mulOf(body.widen(a), body.widen(b));
       },
       "matmul");

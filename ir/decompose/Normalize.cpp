@@ -18,8 +18,8 @@ FailureOr<SmallVector<Value>> BatchNormOp::decompose(OpBuilder &builder) {
   SmallVector<DimExpr> dims = dimsOf(getType());
   Type element = elementTypeOf(getType());
   double epsilon = getEpsilon().convertToDouble();
-  return SmallVector<Value>{
-      buildMap(builder, getLoc(), dims, element, [&](BodyBuilder &body, ValueRange at) {
+  return SmallVector<Value>{buildMap(
+      builder, getLoc(), dims, element, [&](BodyBuilder &body, ValueRange at) {
         Type type = computeType(element);
         ValueRange channel = at.size() > 1 ? at.slice(1, 1) : ValueRange();
         auto statistic = [&](Value tensor) {
@@ -28,12 +28,14 @@ FailureOr<SmallVector<Value>> BatchNormOp::decompose(OpBuilder &builder) {
           return body.cast(scalar, elementTypeOf(tensor.getType()), type);
         };
         Value x = body.widen(body.load(getInput(), at));
-        Value variance = body.addOf(statistic(getVariance()), body.constant(type, epsilon));
-        Value factor =
-            body.create<arith::DivFOp>(statistic(getScale()), body.create<math::SqrtOp>(variance));
+        Value variance =
+            body.addOf(statistic(getVariance()), body.constant(type, epsilon));
+        Value factor = body.create<arith::DivFOp>(
+            statistic(getScale()), body.create<math::SqrtOp>(variance));
         Value centered = body.subOf(x, statistic(getMean()));
-        return body.narrow(body.addOf(body.mulOf(centered, factor), statistic(getBias())),
-                           element);
+        return body.narrow(
+            body.addOf(body.mulOf(centered, factor), statistic(getBias())),
+            element);
       })};
 }
 
@@ -42,7 +44,8 @@ FailureOr<SmallVector<Value>> BatchNormOp::decompose(OpBuilder &builder) {
 //===----------------------------------------------------------------------===//
 
 /// Coordinates of a tensor from those of a reduction over `axis` that lacks it.
-static SmallVector<Value> withAxis(ValueRange others, int64_t axis, Value coordinate) {
+static SmallVector<Value> withAxis(ValueRange others, int64_t axis,
+                                   Value coordinate) {
   SmallVector<Value> all(others);
   all.insert(all.begin() + axis, coordinate);
   return all;
@@ -71,15 +74,16 @@ FailureOr<SmallVector<Value>> SoftmaxOp::decompose(OpBuilder &builder) {
       },
       "softmax");
   // A row of -inf alone gives NaN, as the formula has it.
-  auto shifted = [&](BodyBuilder &body, ValueRange at, ValueRange row) -> Value {
+  auto shifted = [&](BodyBuilder &body, ValueRange at,
+                     ValueRange row) -> Value {
     Value x = body.widen(body.load(getInput(), at));
     return body.subOf(x, body.load(greatest, row));
   };
   Value sum = buildReduce(
       builder, loc, FoldKind::Add, rows, {extent}, type,
       [&](BodyBuilder &body, ValueRange at) -> Value {
-        return body.create<math::ExpOp>(
-            shifted(body, withAxis(at.drop_back(), axis, at.back()), at.drop_back()));
+        return body.create<math::ExpOp>(shifted(
+            body, withAxis(at.drop_back(), axis, at.back()), at.drop_back()));
       },
       "softmax");
   return SmallVector<Value>{buildMap(
@@ -89,7 +93,8 @@ FailureOr<SmallVector<Value>> SoftmaxOp::decompose(OpBuilder &builder) {
         Value x = shifted(body, at, row);
         Value total = body.load(sum, row);
         Value y = getLog() ? body.subOf(x, body.create<math::LogOp>(total))
-                           : Value(body.create<arith::DivFOp>(body.create<math::ExpOp>(x), total));
+                           : Value(body.create<arith::DivFOp>(
+                                 body.create<math::ExpOp>(x), total));
         return body.narrow(y, element);
       },
       "softmax")};
@@ -111,11 +116,14 @@ FailureOr<SmallVector<Value>> NormalizeOp::decompose(OpBuilder &builder) {
   DimExpr count = productOf(getContext(), extents);
 
   auto average = [&](BodyBuilder &body, Value sum) -> Value {
-    Value integer = body.create<arith::IndexCastOp>(body.getI64Type(), body.size(count));
-    return body.create<arith::DivFOp>(sum, body.create<arith::SIToFPOp>(type, integer));
+    Value integer =
+        body.create<arith::IndexCastOp>(body.getI64Type(), body.size(count));
+    return body.create<arith::DivFOp>(
+        sum, body.create<arith::SIToFPOp>(type, integer));
   };
   auto sumOf = [&](CoordinateBody write) {
-    return buildReduce(builder, loc, FoldKind::Add, rows, extents, type, write, "norm");
+    return buildReduce(builder, loc, FoldKind::Add, rows, extents, type, write,
+                       "norm");
   };
   Value mean;
   if (!getRms()) {
@@ -125,7 +133,9 @@ FailureOr<SmallVector<Value>> NormalizeOp::decompose(OpBuilder &builder) {
   }
   auto centered = [&](BodyBuilder &body, ValueRange at) {
     Value x = body.widen(body.load(getInput(), at));
-    return mean ? body.subOf(x, average(body, body.load(mean, at.take_front(axis)))) : x;
+    return mean ? body.subOf(
+                      x, average(body, body.load(mean, at.take_front(axis))))
+                : x;
   };
   Value squares = sumOf([&](BodyBuilder &body, ValueRange at) {
     Value x = centered(body, at);
@@ -139,7 +149,8 @@ FailureOr<SmallVector<Value>> NormalizeOp::decompose(OpBuilder &builder) {
             body.addOf(variance, body.constant(type, epsilon)));
         Value y = body.create<arith::DivFOp>(centered(body, at), root);
         auto operand = [&](Value tensor) {
-          return body.cast(body.loadBroadcast(tensor, at), elementTypeOf(tensor.getType()), type);
+          return body.cast(body.loadBroadcast(tensor, at),
+                           elementTypeOf(tensor.getType()), type);
         };
         if (getScale()) {
           y = body.mulOf(y, operand(getScale()));

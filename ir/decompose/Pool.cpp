@@ -14,11 +14,12 @@ namespace tilewright::tw {
 static Value lowest(BodyBuilder &body, Type element) {
   Type type = scalarType(element);
   if (auto real = dyn_cast<FloatType>(type)) {
-    return body.create<arith::ConstantOp>(
-        FloatAttr::get(real, APFloat::getInf(real.getFloatSemantics(), /*Negative=*/true)));
+    return body.create<arith::ConstantOp>(FloatAttr::get(
+        real, APFloat::getInf(real.getFloatSemantics(), /*Negative=*/true)));
   }
   unsigned width = cast<IntegerType>(type).getWidth();
-  APInt least = isUnsigned(element) ? APInt::getZero(width) : APInt::getSignedMinValue(width);
+  APInt least = isUnsigned(element) ? APInt::getZero(width)
+                                    : APInt::getSignedMinValue(width);
   return body.create<arith::ConstantOp>(IntegerAttr::get(type, least));
 }
 
@@ -30,8 +31,8 @@ struct Window {
   SmallVector<DimExpr> inputDims, dims, pads, extents;
 
   explicit Window(PoolOp pool)
-      : pool(pool), inputDims(dimsOf(pool.getInput().getType())), dims(dimsOf(pool.getType())),
-        pads(pool.getPads().getDims()) {
+      : pool(pool), inputDims(dimsOf(pool.getInput().getType())),
+        dims(dimsOf(pool.getType())), pads(pool.getPads().getDims()) {
     for (int64_t size : pool.getKernel()) {
       extents.push_back(DimExpr::constant(pool.getContext(), size));
     }
@@ -60,7 +61,8 @@ struct Window {
   bool mayLeave(size_t i) const {
     int64_t reach = (pool.getKernel()[i] - 1) * pool.getDilations()[i];
     DimExpr last = (dims[2 + i] - 1) * pool.getStrides()[i] + reach;
-    return !pads[i].isConstant(0) || !(inputDims[2 + i] - 1 - last).isNonNegative();
+    return !pads[i].isConstant(0) ||
+           !(inputDims[2 + i] - 1 - last).isNonNegative();
   }
 
   /// How many elements the average at `at` divides by: along each axis, those
@@ -69,17 +71,22 @@ struct Window {
     Value product = body.index(1);
     for (size_t i = 0; i < spatial(); ++i) {
       int64_t dilation = pool.getDilations()[i];
-      Value start = body.sub(body.mul(at[2 + i], pool.getStrides()[i]), body.size(pads[i]));
-      Value low = countPadding ? body.sub(body.index(0), body.size(pads[i])) : body.index(0);
-      Value high = body.size(countPadding ? inputDims[2 + i] + pads[spatial() + i]
-                                          : inputDims[2 + i]);
+      Value start = body.sub(body.mul(at[2 + i], pool.getStrides()[i]),
+                             body.size(pads[i]));
+      Value low = countPadding ? body.sub(body.index(0), body.size(pads[i]))
+                               : body.index(0);
+      Value high =
+          body.size(countPadding ? inputDims[2 + i] + pads[spatial() + i]
+                                 : inputDims[2 + i]);
       // First k with start + k * dilation >= low, first k with it >= high.
       Value step = body.index(dilation);
       auto firstAtLeast = [&](Value bound) {
-        Value k = body.floorDiv(body.add(body.sub(bound, start), dilation - 1), step);
+        Value k =
+            body.floorDiv(body.add(body.sub(bound, start), dilation - 1), step);
         return body.min(body.max(k, body.index(0)), body.size(extents[i]));
       };
-      product = body.mul(product, body.sub(firstAtLeast(high), firstAtLeast(low)));
+      product =
+          body.mul(product, body.sub(firstAtLeast(high), firstAtLeast(low)));
     }
     return product;
   }
@@ -87,12 +94,15 @@ struct Window {
 
 } // namespace
 
-static Value sumOf(OpBuilder &builder, const Window &window, Type accumulator, int64_t power) {
+static Value sumOf(OpBuilder &builder, const Window &window, Type accumulator,
+                   int64_t power) {
   return buildReduce(
-      builder, window.pool->getLoc(), FoldKind::Add, window.dims, window.extents, accumulator,
+      builder, window.pool->getLoc(), FoldKind::Add, window.dims,
+      window.extents, accumulator,
       [&](BodyBuilder &body, ValueRange at) -> Value {
         Type element = elementTypeOf(window.pool.getInput().getType());
-        Value x = body.widen(window.load(body, at, body.constant(scalarType(element), 0)));
+        Value x = body.widen(
+            window.load(body, at, body.constant(scalarType(element), 0)));
         if (power == 0) {
           return x;
         }
@@ -100,9 +110,11 @@ static Value sumOf(OpBuilder &builder, const Window &window, Type accumulator, i
         if (power == 2) {
           return body.mulOf(size, size);
         }
-        return power == 1 ? size
-                          : Value(body.create<math::PowFOp>(
-                                size, body.constant(accumulator, static_cast<double>(power))));
+        return power == 1
+                   ? size
+                   : Value(body.create<math::PowFOp>(
+                         size, body.constant(accumulator,
+                                             static_cast<double>(power))));
       },
       "pool");
 }
@@ -123,18 +135,21 @@ FailureOr<SmallVector<Value>> PoolOp::decompose(OpBuilder &builder) {
   bool isLp = getKind() == PoolKind::Lp;
   int64_t p = getP();
   Value sum = sumOf(builder, window, accumulator, isLp ? p : 0);
-  return SmallVector<Value>{
-      buildMap(builder, loc, window.dims, element, [&](BodyBuilder &body, ValueRange at) {
+  return SmallVector<Value>{buildMap(
+      builder, loc, window.dims, element,
+      [&](BodyBuilder &body, ValueRange at) {
         Value value = body.load(sum, at);
         if (!isLp) {
           Value count = window.count(body, at, getCountPadding());
-          Value divisor = body.create<arith::IndexCastOp>(body.getI64Type(), count);
+          Value divisor =
+              body.create<arith::IndexCastOp>(body.getI64Type(), count);
           Value real = body.create<arith::SIToFPOp>(accumulator, divisor);
           value = body.create<arith::DivFOp>(value, real);
         } else if (p == 2) {
           value = body.create<math::SqrtOp>(value);
         } else if (p != 1) {
-          value = body.create<math::PowFOp>(value, body.constant(accumulator, 1.0 / p));
+          value = body.create<math::PowFOp>(
+              value, body.constant(accumulator, 1.0 / p));
         }
         return body.narrow(value, element);
       })};

@@ -13,8 +13,9 @@ namespace tilewright::tw {
 /// The input coordinate of each spatial axis: `out * stride + k * dilation -
 /// padBegin`. `pads` lists beginnings, then ends.
 inline llvm::SmallVector<mlir::Value>
-windowCoordinates(BodyBuilder &body, mlir::ValueRange out, mlir::ValueRange window,
-                  llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> dilations,
+windowCoordinates(BodyBuilder &body, mlir::ValueRange out,
+                  mlir::ValueRange window, llvm::ArrayRef<int64_t> strides,
+                  llvm::ArrayRef<int64_t> dilations,
                   llvm::ArrayRef<DimExpr> pads) {
   llvm::SmallVector<mlir::Value> coordinates;
   for (size_t i = 0; i < out.size(); ++i) {

@@ -21,8 +21,9 @@ constexpr unsigned numFixedArguments = 5;
 /// \returns true for the scalars that a body computes with. Integers of two
 /// and four bits exist between a load and what widens them.
 bool isScalarType(Type type) {
-  return type.isIndex() || type.isSignlessInteger(1) || type.isSignlessInteger(2) ||
-         type.isSignlessInteger(4) || isStorageType(type);
+  return type.isIndex() || type.isSignlessInteger(1) ||
+         type.isSignlessInteger(2) || type.isSignlessInteger(4) ||
+         isStorageType(type);
 }
 
 bool isFlatMemRef(Type type) {

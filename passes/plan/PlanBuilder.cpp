@@ -5,8 +5,9 @@
 //===----------------------------------------------------------------------===//
 //
 // One walk numbers values and writes commands. Storage is decided when a value
-// is defined; lifetimes follow from a count of uses that MLIR already keeps: the
-// last command, in the defining function, that uses a value or a reshape of it.
+// is defined; lifetimes follow from a count of uses that MLIR already keeps:
+// the last command, in the defining function, that uses a value or a reshape of
+// it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +25,9 @@ namespace {
 Status internal(Operation *op, const Twine &message) {
   std::string nodes = llvm::join(nodeNames(op->getLoc()), ", ");
   return Status(ErrorCode::Internal,
-                ("planning " + op->getName().getStringRef() + " of " + nodes + ": " + message).str());
+                ("planning " + op->getName().getStringRef() + " of " + nodes +
+                 ": " + message)
+                    .str());
 }
 
 class Builder {
@@ -37,7 +40,8 @@ public:
 private:
   //===--- Functions ------------------------------------------------------===//
   /// Plans a block as a new function. \returns its number.
-  Result<uint32_t> function(StringRef name, Block &block, std::optional<Point> call);
+  Result<uint32_t> function(StringRef name, Block &block,
+                            std::optional<Point> call);
   Status parameters(Block &block, uint32_t number);
   Status results(Operation *terminator, uint32_t number);
   Status operation(Operation *op, uint32_t number);
@@ -52,7 +56,8 @@ private:
   /// Appends a command. \returns its place.
   Point append(uint32_t function, Location loc, format::CommandBodyUnion body);
   Point next(uint32_t function) {
-    return {function, static_cast<int64_t>(plan.functions[function]->commands.size())};
+    return {function,
+            static_cast<int64_t>(plan.functions[function]->commands.size())};
   }
   template <typename Body> static format::CommandBodyUnion bodyOf(Body body) {
     format::CommandBodyUnion result;
@@ -61,7 +66,8 @@ private:
   }
 
   //===--- Values ---------------------------------------------------------===//
-  Result<uint32_t> newValue(Type type, format::Storage storage, uint32_t index, StringRef name);
+  Result<uint32_t> newValue(Type type, format::Storage storage, uint32_t index,
+                            StringRef name);
   /// A value computed by the next command of `function`: in the arena if its
   /// size is known at entry and nobody takes it away, owned otherwise.
   Result<uint32_t> define(Value value, uint32_t function, bool mustBeOwned);
@@ -69,8 +75,8 @@ private:
   Status constant(ConstantOp op);
   Status reshape(ReshapeOp op);
   /// Binds symbols of `defines` that stand alone as dims of `values`.
-  void bindSymbols(ArrayRef<Value> values, std::optional<ArrayAttr> defines, Point point,
-                   std::vector<format::Bind> &binds);
+  void bindSymbols(ArrayRef<Value> values, std::optional<ArrayAttr> defines,
+                   Point point, std::vector<format::Bind> &binds);
   uint32_t nodeNumber(const std::string &name);
   void placeLifetimes();
 
@@ -103,12 +109,13 @@ Value rootOf(Value value) {
 // Values
 //===----------------------------------------------------------------------===//
 
-Result<uint32_t> Builder::newValue(Type type, format::Storage storage, uint32_t index,
-                                   StringRef name) {
+Result<uint32_t> Builder::newValue(Type type, format::Storage storage,
+                                   uint32_t index, StringRef name) {
   auto value = std::make_unique<format::ValueT>();
   std::optional<DType> dtype = dtypeOf(elementTypeOf(type));
   if (!dtype) {
-    return Status(ErrorCode::Internal, "a value has an element type without a DType");
+    return Status(ErrorCode::Internal,
+                  "a value has an element type without a DType");
   }
   value->name = name.str();
   value->dtype = static_cast<format::DType>(*dtype);
@@ -117,8 +124,9 @@ Result<uint32_t> Builder::newValue(Type type, format::Storage storage, uint32_t 
   for (DimExpr dim : dimsOf(type)) {
     std::optional<uint32_t> number = dim ? sizes.number(dim) : std::nullopt;
     if (!number) {
-      return Status(ErrorCode::Internal,
-                    "the size '" + (dim ? dim.toString() : "?") + "' of a value is not defined");
+      return Status(ErrorCode::Internal, "the size '" +
+                                             (dim ? dim.toString() : "?") +
+                                             "' of a value is not defined");
     }
     value->dims.push_back(*number);
   }
@@ -126,11 +134,12 @@ Result<uint32_t> Builder::newValue(Type type, format::Storage storage, uint32_t 
   return static_cast<uint32_t>(plan.values.size() - 1);
 }
 
-Result<uint32_t> Builder::define(Value value, uint32_t function, bool mustBeOwned) {
+Result<uint32_t> Builder::define(Value value, uint32_t function,
+                                 bool mustBeOwned) {
   Type type = value.getType();
   DimExpr count = elementCount(type);
-  bool inArena =
-      !mustBeOwned && !returned.contains(value) && sizes.isKnownAtEntry(count, function);
+  bool inArena = !mustBeOwned && !returned.contains(value) &&
+                 sizes.isKnownAtEntry(count, function);
   if (!inArena) {
     Result<uint32_t> id = newValue(type, format::Storage_Owned, 0, "");
     if (id) {
@@ -140,18 +149,20 @@ Result<uint32_t> Builder::define(Value value, uint32_t function, bool mustBeOwne
   }
   std::optional<DType> dtype = dtypeOf(elementTypeOf(type));
   if (!dtype) {
-    return Status(ErrorCode::Internal, "a value has an element type without a DType");
+    return Status(ErrorCode::Internal,
+                  "a value has an element type without a DType");
   }
   std::optional<uint32_t> bytes =
       sizes.number(count * static_cast<int64_t>(sizeOf(*dtype)));
   if (!bytes) {
-    return Status(ErrorCode::Internal,
-                  "the size '" + count.toString() + "' of a value is not defined");
+    return Status(ErrorCode::Internal, "the size '" + count.toString() +
+                                           "' of a value is not defined");
   }
   auto &buffers = plan.functions[function]->buffers;
   uint32_t command = next(function).command;
   buffers.emplace_back(*bytes, command, command);
-  Result<uint32_t> id = newValue(type, format::Storage_Arena, buffers.size() - 1, "");
+  Result<uint32_t> id =
+      newValue(type, format::Storage_Arena, buffers.size() - 1, "");
   if (id) {
     ids[value] = *id;
   }
@@ -159,12 +170,14 @@ Result<uint32_t> Builder::define(Value value, uint32_t function, bool mustBeOwne
 }
 
 Status Builder::constant(ConstantOp op) {
-  auto key = ArrayAttr::get(op.getContext(), {op.getValue(), TypeAttr::get(op.getType())});
+  auto key = ArrayAttr::get(op.getContext(),
+                            {op.getValue(), TypeAttr::get(op.getType())});
   auto [it, isNew] = constants.try_emplace(key, built.constants.size());
   if (isNew) {
     built.constants.push_back(op);
   }
-  Result<uint32_t> id = newValue(op.getType(), format::Storage_Constant, it->second, "");
+  Result<uint32_t> id =
+      newValue(op.getType(), format::Storage_Constant, it->second, "");
   if (!id) {
     return id.status();
   }
@@ -173,8 +186,8 @@ Status Builder::constant(ConstantOp op) {
 }
 
 Status Builder::reshape(ReshapeOp op) {
-  Result<uint32_t> id =
-      newValue(op.getType(), format::Storage_Alias, use(rootOf(op.getSource())), "");
+  Result<uint32_t> id = newValue(op.getType(), format::Storage_Alias,
+                                 use(rootOf(op.getSource())), "");
   if (!id) {
     return id.status();
   }
@@ -182,7 +195,8 @@ Status Builder::reshape(ReshapeOp op) {
   return Status::ok();
 }
 
-void Builder::bindSymbols(ArrayRef<Value> values, std::optional<ArrayAttr> defines, Point point,
+void Builder::bindSymbols(ArrayRef<Value> values,
+                          std::optional<ArrayAttr> defines, Point point,
                           std::vector<format::Bind> &binds) {
   if (!defines) {
     return;
@@ -193,14 +207,16 @@ void Builder::bindSymbols(ArrayRef<Value> values, std::optional<ArrayAttr> defin
     }
     for (auto [number, value] : llvm::enumerate(values)) {
       SmallVector<DimExpr> dims = dimsOf(value.getType());
-      auto *it = llvm::find_if(
-          dims, [&](DimExpr dim) { return dim && dim.symbolName() == name.getValue(); });
+      auto *it = llvm::find_if(dims, [&](DimExpr dim) {
+        return dim && dim.symbolName() == name.getValue();
+      });
       if (it == dims.end()) {
         continue;
       }
       uint32_t symbol = sizes.bind(name.getValue(), point);
       // The value's number is filled in by the caller, who knows it later.
-      binds.emplace_back(number, static_cast<uint32_t>(it - dims.begin()), symbol);
+      binds.emplace_back(number, static_cast<uint32_t>(it - dims.begin()),
+                         symbol);
       break;
     }
   }
@@ -214,7 +230,8 @@ uint32_t Builder::nodeNumber(const std::string &name) {
   return it->second;
 }
 
-Point Builder::append(uint32_t function, Location loc, format::CommandBodyUnion body) {
+Point Builder::append(uint32_t function, Location loc,
+                      format::CommandBodyUnion body) {
   auto command = std::make_unique<format::CommandT>();
   command->body = std::move(body);
   for (const std::string &name : nodeNames(loc)) {
@@ -264,7 +281,8 @@ Status Builder::fused(FusedOp op, uint32_t number) {
   }
   body.tasks = *tasks;
   body.workspace = *workspace;
-  body.grain = static_cast<uint32_t>(std::clamp<int64_t>(launch->grain, 1, UINT32_MAX));
+  body.grain =
+      static_cast<uint32_t>(std::clamp<int64_t>(launch->grain, 1, UINT32_MAX));
   commandOf[op] = append(number, op.getLoc(), bodyOf(std::move(body)));
   return Status::ok();
 }
@@ -274,7 +292,8 @@ Status Builder::call(CallOp op, uint32_t number) {
   body.name = op.getCallee().str();
   unsigned operand = 0;
   for (bool present : op.getOperandsPresent()) {
-    body.inputs.push_back(present ? static_cast<int32_t>(use(op.getInputs()[operand++])) : -1);
+    body.inputs.push_back(
+        present ? static_cast<int32_t>(use(op.getInputs()[operand++])) : -1);
   }
   llvm::append_range(body.ints, op.getInts());
   llvm::append_range(body.floats, op.getFloats());
@@ -337,11 +356,13 @@ Status Builder::ifOp(IfOp op, uint32_t number) {
   // The command's place must be known while the branches are planned.
   Point point = append(number, op.getLoc(), {});
   commandOf[op] = point;
-  Result<uint32_t> thenFunction = function("then", op.getThenRegion().front(), point);
+  Result<uint32_t> thenFunction =
+      function("then", op.getThenRegion().front(), point);
   if (!thenFunction) {
     return thenFunction.status();
   }
-  Result<uint32_t> elseFunction = function("else", op.getElseRegion().front(), point);
+  Result<uint32_t> elseFunction =
+      function("else", op.getElseRegion().front(), point);
   if (!elseFunction) {
     return elseFunction.status();
   }
@@ -361,7 +382,8 @@ Status Builder::ifOp(IfOp op, uint32_t number) {
   }
   format::CommandT &command = *plan.functions[number]->commands[point.command];
   for (const format::Bind &bind : binds) {
-    command.binds.emplace_back(body.outputs[bind.value()], bind.axis(), bind.symbol());
+    command.binds.emplace_back(body.outputs[bind.value()], bind.axis(),
+                               bind.symbol());
   }
   command.body.Set(std::move(body));
   return Status::ok();
@@ -375,8 +397,10 @@ Status Builder::loop(LoopOp op, uint32_t number) {
     return bodyFunction.status();
   }
   format::LoopT body;
-  body.trip_count = op.getTripCount() ? static_cast<int32_t>(use(op.getTripCount())) : -1;
-  body.condition = op.getCondition() ? static_cast<int32_t>(use(op.getCondition())) : -1;
+  body.trip_count =
+      op.getTripCount() ? static_cast<int32_t>(use(op.getTripCount())) : -1;
+  body.condition =
+      op.getCondition() ? static_cast<int32_t>(use(op.getCondition())) : -1;
   body.body = *bodyFunction;
   for (Value carried : op.getCarried()) {
     body.carried.push_back(use(carried));
@@ -393,7 +417,8 @@ Status Builder::loop(LoopOp op, uint32_t number) {
   }
   format::CommandT &command = *plan.functions[number]->commands[point.command];
   for (const format::Bind &bind : binds) {
-    command.binds.emplace_back(body.outputs[bind.value()], bind.axis(), bind.symbol());
+    command.binds.emplace_back(body.outputs[bind.value()], bind.axis(),
+                               bind.symbol());
   }
   command.body.Set(std::move(body));
   return Status::ok();
@@ -411,13 +436,15 @@ Status Builder::parameters(Block &block, uint32_t number) {
   SmallVector<std::tuple<unsigned, unsigned, uint32_t>> binds;
   for (auto [index, argument] : llvm::enumerate(arguments)) {
     for (auto [axis, dim] : llvm::enumerate(dimsOf(argument.getType()))) {
-      if (dim && !dim.symbolName().empty() && !sizes.isBound(dim.symbolName())) {
+      if (dim && !dim.symbolName().empty() &&
+          !sizes.isBound(dim.symbolName())) {
         binds.emplace_back(index, axis, sizes.bind(dim.symbolName(), entry));
       }
     }
   }
   for (auto [index, argument] : llvm::enumerate(arguments)) {
-    Result<uint32_t> id = newValue(argument.getType(), format::Storage_Parameter, index, "");
+    Result<uint32_t> id =
+        newValue(argument.getType(), format::Storage_Parameter, index, "");
     if (!id) {
       return id.status();
     }
@@ -449,7 +476,8 @@ Status Builder::results(Operation *terminator, uint32_t number) {
     bool isOwned = plan.values[id]->storage == format::Storage_Owned &&
                    value.getParentBlock() == terminator->getBlock();
     if (!isOwned || !taken.insert(value).second) {
-      Result<uint32_t> copy = newValue(value.getType(), format::Storage_Owned, 0, "");
+      Result<uint32_t> copy =
+          newValue(value.getType(), format::Storage_Owned, 0, "");
       if (!copy) {
         return copy.status();
       }
@@ -474,10 +502,13 @@ Status Builder::operation(Operation *op, uint32_t number) {
       .Case([&](SizesOp o) { return writeSizes(o, number); })
       .Case([&](IfOp o) { return ifOp(o, number); })
       .Case([&](LoopOp o) { return loop(o, number); })
-      .Default([&](Operation *o) { return internal(o, "it should have been lowered before"); });
+      .Default([&](Operation *o) {
+        return internal(o, "it should have been lowered before");
+      });
 }
 
-Result<uint32_t> Builder::function(StringRef name, Block &block, std::optional<Point> call) {
+Result<uint32_t> Builder::function(StringRef name, Block &block,
+                                   std::optional<Point> call) {
   uint32_t number = plan.functions.size();
   plan.functions.push_back(std::make_unique<format::FunctionT>());
   plan.functions[number]->name = name.str();
@@ -547,7 +578,8 @@ void Builder::placeLifetimes() {
     if (info.storage == format::Storage_Arena) {
       format::Buffer &buffer = function.buffers[info.index];
       uint32_t end = last == lastUse.end() ? buffer.first() : last->second;
-      buffer = format::Buffer(buffer.bytes(), buffer.first(), std::max(buffer.first(), end));
+      buffer = format::Buffer(buffer.bytes(), buffer.first(),
+                              std::max(buffer.first(), end));
     } else if (info.storage == format::Storage_Owned &&
                !llvm::is_contained(function.results, id)) {
       Operation *definer = value.getDefiningOp();
@@ -573,14 +605,16 @@ static format::ParameterT describe(Type type, StringRef name) {
 }
 
 Status Builder::run(func::FuncOp main) {
-  Result<uint32_t> number = function("main", main.getBody().front(), std::nullopt);
+  Result<uint32_t> number =
+      function("main", main.getBody().front(), std::nullopt);
   if (!number) {
     return number.status();
   }
   sizes.placeEvaluations();
   placeLifetimes();
   auto nameOf = [](DictionaryAttr attributes) -> StringRef {
-    auto name = attributes ? attributes.getAs<StringAttr>("tw.name") : StringAttr();
+    auto name =
+        attributes ? attributes.getAs<StringAttr>("tw.name") : StringAttr();
     return name ? name.getValue() : StringRef();
   };
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
@@ -596,10 +630,12 @@ Status Builder::run(func::FuncOp main) {
   return Status::ok();
 }
 
-Result<BuiltPlan> buildPlan(ModuleOp module, LaunchOf launchOf, DecisionLog *log) {
+Result<BuiltPlan> buildPlan(ModuleOp module, LaunchOf launchOf,
+                            DecisionLog *log) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main || !main.getBody().hasOneBlock()) {
-    return Status(ErrorCode::Internal, "there is no @main of one block to plan");
+    return Status(ErrorCode::Internal,
+                  "there is no @main of one block to plan");
   }
   BuiltPlan built;
   Builder builder(launchOf, built);

@@ -7,20 +7,20 @@
 #pragma once
 
 #include "ir/TwOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "passes/DecisionLog.h"
 #include "runtime/format/module_generated.h"
 #include "tilewright/Status.h"
-#include "mlir/IR/BuiltinOps.h"
 
 namespace tilewright::plan {
 
 /// How a region is launched: what its tactic declares.
 struct KernelLaunch {
-  std::string kernel;                      // exported name
-  llvm::SmallVector<tw::DimExpr> sizes;    // in the kernel's order
-  tw::DimExpr tasks;                       // independent tasks
-  tw::DimExpr workspace;                   // bytes per worker
-  int64_t grain = 1;                       // fewest tasks worth another thread
+  std::string kernel;                   // exported name
+  llvm::SmallVector<tw::DimExpr> sizes; // in the kernel's order
+  tw::DimExpr tasks;                    // independent tasks
+  tw::DimExpr workspace;                // bytes per worker
+  int64_t grain = 1;                    // fewest tasks worth another thread
 };
 
 /// \returns the launch of a region.
@@ -29,12 +29,13 @@ using LaunchOf = llvm::function_ref<Result<KernelLaunch>(tw::FusedOp)>;
 /// A plan and the constants that it refers to by number.
 struct BuiltPlan {
   format::PlanT plan;
-  llvm::SmallVector<tw::ConstantOp> constants; // by constant number, equal ones once
+  llvm::SmallVector<tw::ConstantOp>
+      constants; // by constant number, equal ones once
   std::vector<format::ParameterT> inputs, outputs;
 };
 
-/// Plans `@main` of `module`, whose operations are regions, calls, control flow,
-/// constants, reshapes and sizes. Every value gets its storage:
+/// Plans `@main` of `module`, whose operations are regions, calls, control
+/// flow, constants, reshapes and sizes. Every value gets its storage:
 ///
 /// - a reshape is the same memory as its operand;
 /// - what a function returns is an owned block, copied where it is not computed

@@ -5,7 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 //   main(%0: f32[N, 64] parameter) -> %4
-//     launch tw_pointwise_relu_f32__avx2 (%0, %1) sizes [N * 64] tasks 1   // relu1
+//     launch tw_pointwise_relu_f32__avx2 (%0, %1) sizes [N * 64] tasks 1   //
+//     relu1
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +34,8 @@ public:
     for (auto [number, buffer] : llvm::enumerate(function.buffers)) {
       os << "  buffer " << number << ": ";
       expression(buffer.bytes(), false);
-      os << " bytes, commands " << buffer.first() << " to " << buffer.last() << "\n";
+      os << " bytes, commands " << buffer.first() << " to " << buffer.last()
+         << "\n";
     }
     for (auto [number, command] : llvm::enumerate(function.commands)) {
       os << "  " << number << ": ";
@@ -54,7 +56,8 @@ public:
   }
 
 private:
-  template <typename List, typename Each> void list(const List &items, Each each) {
+  template <typename List, typename Each>
+  void list(const List &items, Each each) {
     llvm::interleaveComma(items, os, each);
   }
 
@@ -110,7 +113,8 @@ private:
     os << " " << llvm::StringRef(storage).lower();
     if (value.storage == format::Storage_Alias) {
       os << " of %" << value.index;
-    } else if (value.storage == format::Storage_Arena || value.storage == format::Storage_Constant) {
+    } else if (value.storage == format::Storage_Arena ||
+               value.storage == format::Storage_Constant) {
       os << " " << value.index;
     }
   }
@@ -153,8 +157,8 @@ private:
       list(write->sizes, [&](uint32_t size) { expression(size, false); });
       os << "]";
     } else if (const auto *branch = body.AsIf()) {
-      os << "if %" << branch->condition << " function " << branch->then << " else function "
-         << branch->otherwise << " -> ";
+      os << "if %" << branch->condition << " function " << branch->then
+         << " else function " << branch->otherwise << " -> ";
       values(branch->outputs);
     } else if (const auto *loop = body.AsLoop()) {
       os << "loop function " << loop->body << " ";

@@ -39,6 +39,8 @@ public:
 
 } // namespace
 
-std::unique_ptr<Pass> createPrintPlanPass() { return std::make_unique<PrintPlan>(); }
+std::unique_ptr<Pass> createPrintPlanPass() {
+  return std::make_unique<PrintPlan>();
+}
 
 } // namespace tilewright

@@ -12,8 +12,8 @@ using Kind = DimExpr::Kind;
 namespace tilewright::plan {
 
 uint32_t SizeTable::bind(llvm::StringRef symbol, Point point) {
-  auto [it, isNew] =
-      symbols.try_emplace(symbol, SymbolInfo{static_cast<uint32_t>(plan.symbols.size()), point});
+  auto [it, isNew] = symbols.try_emplace(
+      symbol, SymbolInfo{static_cast<uint32_t>(plan.symbols.size()), point});
   if (isNew) {
     plan.symbols.push_back(symbol.str());
   }
@@ -37,8 +37,8 @@ Point SizeTable::later(Point a, Point b) const {
   return a.command >= b.command ? a : b;
 }
 
-uint32_t SizeTable::append(format::ExprOp op, int64_t value, uint32_t a, uint32_t b, uint32_t c,
-                           Point point) {
+uint32_t SizeTable::append(format::ExprOp op, int64_t value, uint32_t a,
+                           uint32_t b, uint32_t c, Point point) {
   plan.expressions.emplace_back(value, a, b, c, op);
   ready.push_back(point);
   return plan.expressions.size() - 1;
@@ -75,7 +75,8 @@ std::optional<uint32_t> SizeTable::number(DimExpr expr) {
     if (it == symbols.end()) {
       return std::nullopt;
     }
-    result = append(format::ExprOp_Symbol, it->second.number, 0, 0, 0, it->second.point);
+    result = append(format::ExprOp_Symbol, it->second.number, 0, 0, 0,
+                    it->second.point);
   } else {
     llvm::SmallVector<uint32_t> operands;
     for (DimExpr operand : expr.operands()) {
@@ -85,14 +86,18 @@ std::optional<uint32_t> SizeTable::number(DimExpr expr) {
       }
       operands.push_back(*id);
     }
-    auto joined = [&](uint32_t a, uint32_t b) { return later(ready[a], ready[b]); };
+    auto joined = [&](uint32_t a, uint32_t b) {
+      return later(ready[a], ready[b]);
+    };
     if (expr.kind() == Kind::Select) {
       Point point = later(joined(operands[0], operands[1]), ready[operands[2]]);
-      result = append(format::ExprOp_Select, 0, operands[0], operands[1], operands[2], point);
+      result = append(format::ExprOp_Select, 0, operands[0], operands[1],
+                      operands[2], point);
     } else {
       result = operands[0];
       for (uint32_t operand : llvm::ArrayRef(operands).drop_front()) {
-        result = append(opOf(expr.kind()), 0, *result, operand, 0, joined(*result, operand));
+        result = append(opOf(expr.kind()), 0, *result, operand, 0,
+                        joined(*result, operand));
       }
     }
   }

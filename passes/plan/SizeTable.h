@@ -31,7 +31,9 @@ public:
 
   /// Notes that `symbol` gets its value at `point`. \returns its number.
   uint32_t bind(llvm::StringRef symbol, Point point);
-  bool isBound(llvm::StringRef symbol) const { return symbols.contains(symbol); }
+  bool isBound(llvm::StringRef symbol) const {
+    return symbols.contains(symbol);
+  }
 
   /// Says that function `inner` is called by command `call` of `outer`.
   void nest(uint32_t inner, Point call) { callers[inner] = call; }
@@ -44,7 +46,8 @@ public:
   /// the last, of its symbols' points.
   Point readyPoint(tw::DimExpr expr) const;
 
-  /// \returns true if the expression can be evaluated at the entry of `function`.
+  /// \returns true if the expression can be evaluated at the entry of
+  /// `function`.
   bool isKnownAtEntry(tw::DimExpr expr, uint32_t function) const;
 
   /// Writes each expression into the `evaluate` list of its point. Call once,
@@ -57,8 +60,8 @@ private:
     Point point;
   };
 
-  uint32_t append(format::ExprOp op, int64_t value, uint32_t a, uint32_t b, uint32_t c,
-                  Point ready);
+  uint32_t append(format::ExprOp op, int64_t value, uint32_t a, uint32_t b,
+                  uint32_t c, Point ready);
   unsigned depth(uint32_t function) const;
   Point later(Point a, Point b) const;
 

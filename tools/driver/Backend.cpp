@@ -6,8 +6,8 @@
 
 #include "tools/driver/Backend.h"
 #include "codegen/families/KernelLibrary.h"
-#include "tools/driver/Dumps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "tools/driver/Dumps.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
@@ -15,13 +15,15 @@ using namespace tilewright::tw;
 namespace tilewright {
 
 Result<plan::BuiltPlan> planModule(ModuleOp module, ModuleOp kernels,
-                                   const BackendOptions &options, DecisionLog *log) {
+                                   const BackendOptions &options,
+                                   DecisionLog *log) {
   KernelLibrary library(*options.tactics, *options.target);
   auto launchOf = [&](FusedOp region) -> Result<plan::KernelLaunch> {
     const Tactic *tactic = options.tactics->find(region);
     if (!tactic) {
-      return Status(ErrorCode::Internal, "region @" + region.getSymName().str() +
-                                             " has no tactic; run the tile phase first");
+      return Status(ErrorCode::Internal,
+                    "region @" + region.getSymName().str() +
+                        " has no tactic; run the tile phase first");
     }
     Result<Launch> launch = tactic->launch(region);
     if (!launch) {
@@ -31,13 +33,14 @@ Result<plan::BuiltPlan> planModule(ModuleOp module, ModuleOp kernels,
     if (!kernel) {
       return kernel.status();
     }
-    return plan::KernelLaunch{*kernel, launch->sizes, launch->tasks, launch->workspaceBytes,
-                              launch->grain};
+    return plan::KernelLaunch{*kernel, launch->sizes, launch->tasks,
+                              launch->workspaceBytes, launch->grain};
   };
   return plan::buildPlan(module, launchOf, log);
 }
 
-Result<CpuImage> compilePlanned(ModuleOp kernels, const BackendOptions &options) {
+Result<CpuImage> compilePlanned(ModuleOp kernels,
+                                const BackendOptions &options) {
   if (kernels.getBody()->empty()) {
     return CpuImage();
   }
@@ -47,7 +50,9 @@ Result<CpuImage> compilePlanned(ModuleOp kernels, const BackendOptions &options)
   if (!options.kernelFolder.empty()) {
     cpu.dump = [&](StringRef kernel, CpuDump kind, StringRef text) {
       StringRef suffix = kind == CpuDump::LlvmIr ? ".ll" : ".s";
-      if (Status status = writeFile(options.kernelFolder, (kernel + suffix).str(), text); !status) {
+      if (Status status =
+              writeFile(options.kernelFolder, (kernel + suffix).str(), text);
+          !status) {
         dumped = status;
       }
     };
@@ -55,7 +60,8 @@ Result<CpuImage> compilePlanned(ModuleOp kernels, const BackendOptions &options)
       std::string text;
       llvm::raw_string_ostream os(text);
       kernel->print(os);
-      TW_RETURN_IF_ERROR(writeFile(options.kernelFolder, kernel.getSymName().str() + ".mlir", text));
+      TW_RETURN_IF_ERROR(writeFile(options.kernelFolder,
+                                   kernel.getSymName().str() + ".mlir", text));
     }
   }
   Result<CpuImage> image = compileKernels(kernels, *options.target, cpu);
@@ -65,8 +71,8 @@ Result<CpuImage> compilePlanned(ModuleOp kernels, const BackendOptions &options)
   return image;
 }
 
-Result<BackendResult> generateCode(ModuleOp module, const BackendOptions &options,
-                                   DecisionLog *log) {
+Result<BackendResult>
+generateCode(ModuleOp module, const BackendOptions &options, DecisionLog *log) {
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
   Result<plan::BuiltPlan> planned = planModule(module, *kernels, options, log);
   if (!planned) {

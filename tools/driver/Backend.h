@@ -28,14 +28,19 @@ struct BackendOptions {
 
 /// Plans `module`, whose regions have tactics. \returns the plan; its kernels
 /// are not compiled yet: they are in `kernels`, an empty module at first.
-Result<plan::BuiltPlan> planModule(mlir::ModuleOp module, mlir::ModuleOp kernels,
-                                   const BackendOptions &options, DecisionLog *log);
+Result<plan::BuiltPlan> planModule(mlir::ModuleOp module,
+                                   mlir::ModuleOp kernels,
+                                   const BackendOptions &options,
+                                   DecisionLog *log);
 
-/// Compiles the kernels that planModule left. \returns an image without bytes when there are none.
-Result<CpuImage> compilePlanned(mlir::ModuleOp kernels, const BackendOptions &options);
+/// Compiles the kernels that planModule left. \returns an image without bytes
+/// when there are none.
+Result<CpuImage> compilePlanned(mlir::ModuleOp kernels,
+                                const BackendOptions &options);
 
 /// Plan and codegen in one.
-Result<BackendResult> generateCode(mlir::ModuleOp module, const BackendOptions &options,
+Result<BackendResult> generateCode(mlir::ModuleOp module,
+                                   const BackendOptions &options,
                                    DecisionLog *log);
 
 } // namespace tilewright

@@ -7,6 +7,7 @@
 #include "tools/driver/Compiler.h"
 #include "codegen/families/Tactics.h"
 #include "frontend/Importer.h"
+#include "mlir/Parser/Parser.h"
 #include "runtime/Arena.h"
 #include "tools/driver/Backend.h"
 #include "tools/driver/Diagnostics.h"
@@ -16,7 +17,6 @@
 #include "tools/driver/Pipeline.h"
 #include "tools/driver/Registration.h"
 #include "tools/driver/Summary.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/ThreadPool.h"
 #include <chrono>
 
@@ -29,15 +29,19 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double millisecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  return std::chrono::duration<double, std::milli>(Clock::now() - start)
+      .count();
 }
 
 /// One compile, phase by phase.
 class Compile {
 public:
   Compile(const std::string &path, const CompileOptions &options)
-      : path(path), options(options), target(options.target ? options.target : hostTarget()),
-        threads(options.threads ? options.threads : llvm::hardware_concurrency().compute_thread_count()),
+      : path(path), options(options),
+        target(options.target ? options.target : hostTarget()),
+        threads(options.threads
+                    ? options.threads
+                    : llvm::hardware_concurrency().compute_thread_count()),
         evaluator(threads) {
     registerDialects(registry);
     registerCpuDialects(registry);
@@ -74,7 +78,8 @@ Status Compile::load() {
     CollectedDiagnostics diagnostics(&context);
     module = parseSourceFile<ModuleOp>(path, &context);
     if (!module) {
-      return diagnostics.status(ErrorCode::ModelMalformed, "cannot read '" + path + "' as IR");
+      return diagnostics.status(ErrorCode::ModelMalformed,
+                                "cannot read '" + path + "' as IR");
     }
     return readConstants(path, context);
   }
@@ -87,7 +92,8 @@ Status Compile::load() {
   auto shared = std::make_shared<const LoadedModel>(std::move(*model));
   frontend::ImportOptions import;
   import.shapes = options.shapes;
-  Result<OwningOpRef<ModuleOp>> imported = frontend::importModel(context, shared, import);
+  Result<OwningOpRef<ModuleOp>> imported =
+      frontend::importModel(context, shared, import);
   if (!imported) {
     return imported.status();
   }
@@ -96,7 +102,8 @@ Status Compile::load() {
 }
 
 Status Compile::finishPhase(Phase which, Clock::time_point start) {
-  result.summary.phaseMilliseconds[nameOf(which).str()] = millisecondsSince(start);
+  result.summary.phaseMilliseconds[nameOf(which).str()] =
+      millisecondsSince(start);
   std::string text;
   bool isLast = which == options.stopAfter;
   if (!isLast && options.dumpFolder.empty()) {
@@ -140,7 +147,8 @@ Status Compile::phase(Phase which) {
     return load();
   case Phase::Plan: {
     kernels = ModuleOp::create(UnknownLoc::get(&context));
-    Result<plan::BuiltPlan> built = planModule(*module, *kernels, backend, &log);
+    Result<plan::BuiltPlan> built =
+        planModule(*module, *kernels, backend, &log);
     if (!built) {
       return built.status();
     }
@@ -174,8 +182,9 @@ Status Compile::phase(Phase which) {
 
 Result<CompileResult> Compile::run() {
   if (!target) {
-    return Status(ErrorCode::ModuleTarget, "this processor lacks x86-64-v2, the lowest level that "
-                                           "code is generated for");
+    return Status(ErrorCode::ModuleTarget,
+                  "this processor lacks x86-64-v2, the lowest level that "
+                  "code is generated for");
   }
   Clock::time_point begin = Clock::now();
   if (options.startFrom != Phase::Import) {
@@ -194,7 +203,8 @@ Result<CompileResult> Compile::run() {
   return std::move(result);
 }
 
-Result<CompileResult> compileModel(const std::string &path, const CompileOptions &options) {
+Result<CompileResult> compileModel(const std::string &path,
+                                   const CompileOptions &options) {
   Compile compile(path, options);
   return compile.run();
 }

@@ -42,13 +42,13 @@ struct CompileOptions {
 
 /// Figures about one compile, in the order in which people read them.
 struct CompileSummary {
-  int64_t onnxNodes = 0;    // of the main graph and its subgraphs
-  int64_t commands = 0;     // of the plan
-  int64_t launches = 0;     // launch commands of the plan
-  int64_t kernels = 0;      // distinct kernels
-  int64_t arenaBytes = 0;   // with every symbolic size 1
+  int64_t onnxNodes = 0;  // of the main graph and its subgraphs
+  int64_t commands = 0;   // of the plan
+  int64_t launches = 0;   // launch commands of the plan
+  int64_t kernels = 0;    // distinct kernels
+  int64_t arenaBytes = 0; // with every symbolic size 1
   int64_t constantBytes = 0;
-  double milliseconds = 0;  // the whole compile
+  double milliseconds = 0; // the whole compile
   std::map<std::string, double> phaseMilliseconds;
 };
 
@@ -61,6 +61,7 @@ struct CompileResult {
 /// Compiles the ONNX model at `path`. Errors are the loader's and importer's
 /// (of the user, or unsupported), OptionInvalid, OutputUnwritable for dumps,
 /// and Internal.
-Result<CompileResult> compileModel(const std::string &path, const CompileOptions &options);
+Result<CompileResult> compileModel(const std::string &path,
+                                   const CompileOptions &options);
 
 } // namespace tilewright

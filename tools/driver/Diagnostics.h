@@ -6,9 +6,9 @@
 
 #pragma once
 
-#include "tilewright/Status.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tilewright/Status.h"
 #include "llvm/Support/raw_ostream.h"
 #include <string>
 
@@ -22,7 +22,8 @@ public:
       : handler(context, [this](mlir::Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) {
             llvm::raw_string_ostream os(text);
-            os << (text.empty() ? "" : "; ") << diagnostic.getLocation() << ": " << diagnostic;
+            os << (text.empty() ? "" : "; ") << diagnostic.getLocation() << ": "
+               << diagnostic;
           }
           return mlir::success();
         }) {}

@@ -29,7 +29,8 @@ static std::string inFolder(llvm::StringRef folder, llvm::StringRef name) {
 }
 
 static Status unwritable(const std::string &path, std::error_code error) {
-  return Status(ErrorCode::OutputUnwritable, "cannot write '" + path + "': " + error.message());
+  return Status(ErrorCode::OutputUnwritable,
+                "cannot write '" + path + "': " + error.message());
 }
 
 Status writeConstants(const std::string &folder, mlir::MLIRContext &context) {
@@ -55,7 +56,8 @@ Status writeConstants(const std::string &folder, mlir::MLIRContext &context) {
   return Status::ok();
 }
 
-Status writeFile(const std::string &folder, llvm::StringRef name, llvm::StringRef text) {
+Status writeFile(const std::string &folder, llvm::StringRef name,
+                 llvm::StringRef text) {
   if (std::error_code error = llvm::sys::fs::create_directories(folder)) {
     return unwritable(folder, error);
   }
@@ -76,7 +78,8 @@ Status writeFile(const std::string &folder, llvm::StringRef name, llvm::StringRe
 }
 
 Status writeDump(const std::string &folder, Phase phase, llvm::StringRef text) {
-  std::string name = llvm::formatv("{0:2}-{1}.mlir", static_cast<size_t>(phase), nameOf(phase));
+  std::string name = llvm::formatv("{0:2}-{1}.mlir", static_cast<size_t>(phase),
+                                   nameOf(phase));
   return writeFile(folder, name, text);
 }
 
@@ -91,9 +94,10 @@ Status readConstants(const std::string &path, mlir::MLIRContext &context) {
   ConstantStore &store = context.getLoadedDialect<TwDialect>()->getConstants();
   llvm::StringRef rest = owner->getBuffer();
   while (!rest.empty()) {
-    uint64_t size = rest.size() < hashLength + 8
-                        ? UINT64_MAX
-                        : llvm::support::endian::read64le(rest.data() + hashLength);
+    uint64_t size =
+        rest.size() < hashLength + 8
+            ? UINT64_MAX
+            : llvm::support::endian::read64le(rest.data() + hashLength);
     if (size > rest.size() || rest.size() - size < hashLength + 8) {
       return Status(ErrorCode::ModelMalformed, "'" + side + "' is cut off");
     }

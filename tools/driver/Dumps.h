@@ -12,20 +12,23 @@
 
 #pragma once
 
+#include "mlir/IR/MLIRContext.h"
 #include "runtime/format/module_generated.h"
 #include "tilewright/Status.h"
 #include "tools/driver/Phases.h"
-#include "mlir/IR/MLIRContext.h"
 
 namespace tilewright {
 
-/// Writes a file into a folder, which is made if need be. Errors: OutputUnwritable.
-Status writeFile(const std::string &folder, llvm::StringRef name, llvm::StringRef text);
+/// Writes a file into a folder, which is made if need be. Errors:
+/// OutputUnwritable.
+Status writeFile(const std::string &folder, llvm::StringRef name,
+                 llvm::StringRef text);
 
 /// Writes the dump of one phase. Errors: OutputUnwritable.
 Status writeDump(const std::string &folder, Phase phase, llvm::StringRef text);
 
-/// Writes the side file with every constant of the context. Errors: OutputUnwritable.
+/// Writes the side file with every constant of the context. Errors:
+/// OutputUnwritable.
 Status writeConstants(const std::string &folder, mlir::MLIRContext &context);
 
 /// Reads the side file beside the dump `path` into the context's store, if it

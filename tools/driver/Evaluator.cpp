@@ -6,17 +6,18 @@
 
 #include "tools/driver/Evaluator.h"
 #include "codegen/families/Tactics.h"
+#include "mlir/IR/Builders.h"
 #include "tilewright/Context.h"
 #include "tools/driver/Backend.h"
 #include "tools/driver/ModuleAssembly.h"
 #include "tools/driver/Pipeline.h"
-#include "mlir/IR/Builders.h"
 
 using namespace mlir;
 
 namespace tilewright {
 
-Result<std::vector<std::vector<char>>> Evaluator::evaluate(func::FuncOp function) {
+Result<std::vector<std::vector<char>>>
+Evaluator::evaluate(func::FuncOp function) {
   const TargetSpec &lowest = allTargets().front();
   DecisionLog ignored;
   PipelineOptions options;
@@ -52,15 +53,18 @@ Result<std::vector<std::vector<char>>> Evaluator::evaluate(func::FuncOp function
   OpenOptions open;
   open.threads = threads;
   open.level = CpuLevel::V2;
-  Result<std::shared_ptr<const Module>> loaded = Module::fromBytes(*bytes, open);
+  Result<std::shared_ptr<const Module>> loaded =
+      Module::fromBytes(*bytes, open);
   if (!loaded) {
     return loaded.status();
   }
-  Result<std::unique_ptr<Context>> context = Context::create(*loaded, {threads});
+  Result<std::unique_ptr<Context>> context =
+      Context::create(*loaded, {threads});
   if (!context) {
     return context.status();
   }
-  Result<std::vector<Tensor>> outputs = (*context)->run(std::vector<TensorView>());
+  Result<std::vector<Tensor>> outputs =
+      (*context)->run(std::vector<TensorView>());
   if (!outputs) {
     return outputs.status();
   }

@@ -16,7 +16,8 @@ class Evaluator : public ConstantEvaluator {
 public:
   explicit Evaluator(unsigned threads) : threads(threads) {}
 
-  Result<std::vector<std::vector<char>>> evaluate(mlir::func::FuncOp function) override;
+  Result<std::vector<std::vector<char>>>
+  evaluate(mlir::func::FuncOp function) override;
 
 private:
   unsigned threads;

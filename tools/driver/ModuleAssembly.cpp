@@ -24,12 +24,14 @@ static Result<std::string_view> bytesOf(ConstantOp constant,
                                         std::list<std::vector<char>> &owned) {
   if (auto blob = dyn_cast<tw::BlobAttr>(constant.getValue())) {
     auto *dialect = constant->getContext()->getLoadedDialect<TwDialect>();
-    if (std::optional<ArrayRef<char>> bytes = dialect->getConstants().find(blob.getHash())) {
+    if (std::optional<ArrayRef<char>> bytes =
+            dialect->getConstants().find(blob.getHash())) {
       return std::string_view(bytes->data(), bytes->size());
     }
     return Status(ErrorCode::ConstantInvalid,
                   "the bytes of the constant '" + blob.getHash().str() +
-                      "' are not there; start from a dump that its side file lies beside");
+                      "' are not there; start from a dump that its side file "
+                      "lies beside");
   }
   std::optional<std::vector<char>> bytes = constantBytes(constant.getResult());
   if (!bytes) {

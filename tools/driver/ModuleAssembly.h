@@ -15,17 +15,18 @@ namespace tilewright {
 /// The parts of a module for one CPU level.
 struct ModuleParts {
   plan::BuiltPlan *plan = nullptr;
-  llvm::ArrayRef<uint8_t> code;     // the image; empty when no kernel is needed
+  llvm::ArrayRef<uint8_t> code; // the image; empty when no kernel is needed
   const TargetSpec *target = nullptr;
   std::string modelName;
-  std::string decisions;            // JSON
-  std::string summary;              // JSON
+  std::string decisions; // JSON
+  std::string summary;   // JSON
 };
 
 /// \returns the bytes of the module file.
 Result<std::vector<std::byte>> assembleModule(ModuleParts parts);
 
-/// \returns the decision log as JSON: a list of {code, refused, message, nodes, numbers}.
+/// \returns the decision log as JSON: a list of {code, refused, message, nodes,
+/// numbers}.
 std::string toJson(const DecisionLog &log);
 
 } // namespace tilewright

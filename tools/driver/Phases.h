@@ -14,12 +14,24 @@ namespace tilewright {
 
 /// The phases in their order; `--stop-after`, `--start-from` and
 /// `--dump-phases` go by these.
-enum class Phase { Import, Normalize, Quantize, Layout, Fuse, Tile, Plan, Codegen };
+enum class Phase {
+  Import,
+  Normalize,
+  Quantize,
+  Layout,
+  Fuse,
+  Tile,
+  Plan,
+  Codegen
+};
 
 constexpr std::array<llvm::StringLiteral, 8> phaseNames = {
-    "import", "normalize", "quantize", "layout", "fuse", "tile", "plan", "codegen"};
+    "import", "normalize", "quantize", "layout",
+    "fuse",   "tile",      "plan",     "codegen"};
 
-inline llvm::StringRef nameOf(Phase phase) { return phaseNames[static_cast<size_t>(phase)]; }
+inline llvm::StringRef nameOf(Phase phase) {
+  return phaseNames[static_cast<size_t>(phase)];
+}
 
 inline std::optional<Phase> phaseFromName(llvm::StringRef name) {
   for (size_t i = 0; i < phaseNames.size(); ++i) {

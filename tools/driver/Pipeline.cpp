@@ -11,11 +11,11 @@
 
 #include "tools/driver/Pipeline.h"
 #include "codegen/families/Packing.h"
+#include "mlir/Pass/PassManager.h"
 #include "passes/fuse/Passes.h"
 #include "passes/normalize/Passes.h"
 #include "passes/tile/SelectTactic.h"
 #include "tools/driver/Diagnostics.h"
-#include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 
@@ -51,20 +51,21 @@ static Status run(ModuleOp module, Phase phase,
   build(passes);
   CollectedDiagnostics diagnostics(module.getContext());
   if (failed(passes.run(module))) {
-    return diagnostics.status(ErrorCode::Internal, "phase " + nameOf(phase).str() + " failed");
+    return diagnostics.status(ErrorCode::Internal,
+                              "phase " + nameOf(phase).str() + " failed");
   }
   return Status::ok();
 }
 
-/// Packs constant weights for the vector lanes and chooses tactics. Packing leaves
-/// operations behind that are constants to fold.
+/// Packs constant weights for the vector lanes and chooses tactics. Packing
+/// leaves operations behind that are constants to fold.
 static Status tile(ModuleOp module, const PipelineOptions &options) {
   bool packs = !options.reference && options.evaluator;
   if (packs) {
     TW_RETURN_IF_ERROR(packConstants(module, *options.target, *options.log));
   }
-  TW_RETURN_IF_ERROR(selectTactics(module, *options.target, *options.tactics, options.reference,
-                                   *options.log));
+  TW_RETURN_IF_ERROR(selectTactics(module, *options.target, *options.tactics,
+                                   options.reference, *options.log));
   if (!packs) {
     return Status::ok();
   }
@@ -77,9 +78,10 @@ static Status tile(ModuleOp module, const PipelineOptions &options) {
 Status runPhase(Phase phase, ModuleOp module, const PipelineOptions &options) {
   switch (phase) {
   case Phase::Normalize:
-    return options.reference ? Status::ok() : run(module, phase, [&](OpPassManager &passes) {
-      normalize(passes, options);
-    });
+    return options.reference ? Status::ok()
+                             : run(module, phase, [&](OpPassManager &passes) {
+                                 normalize(passes, options);
+                               });
   case Phase::Fuse:
     return run(module, phase, [&](OpPassManager &passes) {
       options.reference ? fuseNothing(passes, options) : fuse(passes, options);
@@ -87,7 +89,8 @@ Status runPhase(Phase phase, ModuleOp module, const PipelineOptions &options) {
   case Phase::Tile:
     return tile(module, options);
   case Phase::Import:
-  case Phase::Quantize: // nothing is quantised yet: all of it runs as it is written
+  case Phase::Quantize: // nothing is quantised yet: all of it runs as it is
+                        // written
   case Phase::Layout:   // all tensors are row-major yet
   case Phase::Plan:
   case Phase::Codegen:

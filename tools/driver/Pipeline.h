@@ -6,12 +6,12 @@
 
 #pragma once
 
+#include "mlir/IR/BuiltinOps.h"
 #include "passes/DecisionLog.h"
 #include "passes/normalize/ConstantEvaluator.h"
 #include "passes/tile/Tactic.h"
 #include "tilewright/Status.h"
 #include "tools/driver/Phases.h"
-#include "mlir/IR/BuiltinOps.h"
 
 namespace tilewright {
 
@@ -27,6 +27,7 @@ struct PipelineOptions {
 
 /// Runs one phase on `module`. Import, plan and codegen are not phases of the
 /// IR and do nothing here. Errors: Internal, with what MLIR said.
-Status runPhase(Phase phase, mlir::ModuleOp module, const PipelineOptions &options);
+Status runPhase(Phase phase, mlir::ModuleOp module,
+                const PipelineOptions &options);
 
 } // namespace tilewright

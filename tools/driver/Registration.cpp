@@ -7,22 +7,23 @@
 #include "tools/driver/Registration.h"
 #include "ir/TwDialect.h"
 #include "ir/twk/TwkOps.h"
-#include "passes/fuse/Passes.h"
-#include "passes/normalize/Passes.h"
-#include "passes/plan/Passes.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/fuse/Passes.h"
+#include "passes/normalize/Passes.h"
+#include "passes/plan/Passes.h"
 
 namespace tilewright {
 
 void registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<tw::TwDialect, twk::TwkDialect, mlir::arith::ArithDialect,
-                  mlir::func::FuncDialect, mlir::index::IndexDialect, mlir::math::MathDialect,
-                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::ub::UBDialect,
+                  mlir::func::FuncDialect, mlir::index::IndexDialect,
+                  mlir::math::MathDialect, mlir::memref::MemRefDialect,
+                  mlir::scf::SCFDialect, mlir::ub::UBDialect,
                   mlir::vector::VectorDialect>();
 }
 

@@ -64,8 +64,8 @@ int64_t arenaBytes(const format::PlanT &plan) {
   for (const auto &function : plan.functions) {
     std::vector<ArenaBuffer> buffers;
     for (const format::Buffer &buffer : function->buffers) {
-      buffers.push_back({std::max<int64_t>(evaluate(plan, buffer.bytes()), 0), buffer.first(),
-                         buffer.last()});
+      buffers.push_back({std::max<int64_t>(evaluate(plan, buffer.bytes()), 0),
+                         buffer.first(), buffer.last()});
     }
     if (Result<ArenaLayout> layout = planArena(buffers)) {
       total += layout->bytes;
@@ -74,7 +74,8 @@ int64_t arenaBytes(const format::PlanT &plan) {
   return total;
 }
 
-void summarize(const plan::BuiltPlan &planned, const CpuImage &image, CompileSummary &summary) {
+void summarize(const plan::BuiltPlan &planned, const CpuImage &image,
+               CompileSummary &summary) {
   for (const auto &function : planned.plan.functions) {
     summary.commands += function->commands.size();
     for (const auto &command : function->commands) {
@@ -86,7 +87,8 @@ void summarize(const plan::BuiltPlan &planned, const CpuImage &image, CompileSum
   for (tw::ConstantOp constant : planned.constants) {
     auto type = llvm::cast<mlir::RankedTensorType>(constant.getType());
     if (std::optional<DType> dtype = tw::dtypeOf(type.getElementType())) {
-      summary.constantBytes += type.getNumElements() * static_cast<int64_t>(sizeOf(*dtype));
+      summary.constantBytes +=
+          type.getNumElements() * static_cast<int64_t>(sizeOf(*dtype));
     }
   }
 }
@@ -98,7 +100,8 @@ std::string toJson(const CompileSummary &summary) {
                          {"kernels", summary.kernels},
                          {"arena_bytes", summary.arenaBytes},
                          {"constant_bytes", summary.constantBytes}};
-  // Times stay out of what a module carries: the same input gives the same bytes.
+  // Times stay out of what a module carries: the same input gives the same
+  // bytes.
   return json.dump();
 }
 

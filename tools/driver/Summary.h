@@ -7,9 +7,9 @@
 #pragma once
 
 #include "codegen/cpu/CompileKernels.h"
+#include "onnx/onnx_pb.h"
 #include "passes/plan/PlanBuilder.h"
 #include "tools/driver/Compiler.h"
-#include "onnx/onnx_pb.h"
 
 namespace tilewright {
 
@@ -17,7 +17,8 @@ namespace tilewright {
 int64_t countNodes(const onnx::GraphProto &graph);
 
 /// Fills in what plan and image tell: commands, kernels, bytes.
-void summarize(const plan::BuiltPlan &planned, const CpuImage &image, CompileSummary &summary);
+void summarize(const plan::BuiltPlan &planned, const CpuImage &image,
+               CompileSummary &summary);
 
 /// \returns the bytes of all arenas of a plan with every symbol one.
 int64_t arenaBytes(const format::PlanT &plan);

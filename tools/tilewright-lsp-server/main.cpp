@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/driver/Registration.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "tools/driver/Registration.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;

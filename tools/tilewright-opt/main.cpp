@@ -8,13 +8,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/driver/Registration.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "tools/driver/Registration.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   tilewright::registerDialects(registry);
   tilewright::registerPasses();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "Tilewright's optimizer driver\n", registry));
+  return mlir::asMainReturnCode(mlir::MlirOptMain(
+      argc, argv, "Tilewright's optimizer driver\n", registry));
 }
