@@ -20,8 +20,9 @@ namespace {
 constexpr double fmaCycles = 0.5, loadCycles = 0.55, storeCycles = 1.0,
                  gatherCycles = 0.8, scatterCycles = 1.3, chainCycles = 4.0,
                  stepCycles = 0.6;
-/// What an extent counts as when only run time knows it.
-constexpr int64_t unknownExtent = 128;
+/// What an extent counts as when only run time knows it: the leading axis of
+/// three or more is a batch, and most batches are one.
+constexpr int64_t unknownExtent = 128, unknownBatch = 1;
 
 /// One nest that may be chosen.
 struct Candidate {
@@ -61,8 +62,12 @@ public:
 
   const TileDomain &getDomain() const { return domain; }
   int64_t getLanes() const { return lanes; }
-  static int64_t extentOf(const TileAxis &axis) {
-    return axis.extent.getConstant().value_or(unknownExtent);
+  /// \pre `axis` is one of the domain's own.
+  int64_t extentOf(const TileAxis &axis) const {
+    bool isBatch = domain.parallel.size() >= 3 && axis.last == 0 &&
+                   &axis == domain.parallel.data();
+    return axis.extent.getConstant().value_or(isBatch ? unknownBatch
+                                                      : unknownExtent);
   }
 
 private:
@@ -245,7 +250,7 @@ static void addUnrolled(const CostModel &model, const Candidate &base,
     bool isDynamic = !axes[axis].extent.getConstant();
     int64_t limit = isDynamic
                         ? maxUnroll
-                        : std::min(maxUnroll, CostModel::extentOf(axes[axis]));
+                        : std::min(maxUnroll, model.extentOf(axes[axis]));
     for (int64_t count = 2; count <= limit; ++count) {
       Candidate next = base;
       next.unroll.push_back({axis, count});

@@ -33,6 +33,7 @@ void registerPasses() {
   registerTilewrightNormalizePasses();
   registerTilewrightFusePasses();
   registerTilewrightPlanPasses();
+  registerPhasePasses();
 }
 
 } // namespace tilewright

@@ -16,4 +16,7 @@ void registerDialects(mlir::DialectRegistry &registry);
 /// Makes every pass known by name, for tilewright-opt.
 void registerPasses();
 
+/// The part of registerPasses() that are whole phases.
+void registerPhasePasses();
+
 } // namespace tilewright
