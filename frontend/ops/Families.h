@@ -25,6 +25,7 @@ OperatorFamily convOperators();
 OperatorFamily convTransposeOperators();
 OperatorFamily createOperators();
 OperatorFamily deformConvOperators();
+OperatorFamily dropoutOperators();
 OperatorFamily einsumOperators();
 OperatorFamily fourierOperators();
 OperatorFamily gatherOperators();

@@ -12,6 +12,7 @@
 #include "frontend/ElementTypes.h"
 #include "frontend/ops/Common.h"
 #include "frontend/ops/Families.h"
+#include "frontend/ops/Randomness.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
 
@@ -35,6 +36,12 @@ static Value call(NodeImport &node, llvm::StringRef callee, ValueRange inputs,
                             callee, inputs, present, ints, floats, ArrayAttr(),
                             ArrayAttr())
       .getResult(0);
+}
+
+Value randomUniform(NodeImport &node, ArrayRef<DimExpr> dims, Type element,
+                    double low, double high) {
+  return call(node, "random_uniform", {}, tw::tensorType(dims, element),
+              seedOf(node), {low, high});
 }
 
 /// The element type that `dtype` names, or `otherwise`.

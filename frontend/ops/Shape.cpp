@@ -17,25 +17,14 @@ static Status importIdentity(NodeImport &node) {
   return Status::ok();
 }
 
-/// Dropout does nothing in inference; its mask is all true (all ones, before
-/// the mask became boolean).
-static Status importDropout(NodeImport &node) {
-  if (std::optional<SmallVector<int64_t>> training = node.constantElements(2);
-      training && training->size() == 1 && training->front() != 0) {
-    return node.unsupported("training mode is not supported");
-  }
-  node.setOutput(0, node.input(0));
-  if (node.wantsOutput(1)) {
-    Type element =
-        node.version() >= 10 ? node.builder().getI1Type() : node.element(0);
-    node.setOutput(
-        1, tw::buildMap(node.builder(), node.loc(), node.dims(0), element,
-                        [&](tw::BodyBuilder &body, ValueRange) -> Value {
-                          return element.isInteger(1)
-                                     ? body.boolean(true)
-                                     : body.constant(element, 1.0);
-                        }));
-  }
+/// An optional input that is a plain tensor is there; left out, it is not.
+static Status importOptionalHasElement(NodeImport &node) {
+  bool there = node.hasInput(0);
+  node.setOutput(0, tw::buildMap(node.builder(), node.loc(), {},
+                                 node.builder().getI1Type(),
+                                 [&](tw::BodyBuilder &body, ValueRange) {
+                                   return body.boolean(there);
+                                 }));
   return Status::ok();
 }
 
@@ -265,10 +254,15 @@ static Status importExpand(NodeImport &node) {
 }
 
 static constexpr OperatorEntry entries[] = {
-    {"", "Dropout", 1, importDropout},     {"", "Expand", 8, importExpand},
-    {"", "Flatten", 1, importFlatten},     {"", "Identity", 1, importIdentity},
-    {"", "Reshape", 1, importReshape},     {"", "Shape", 1, importShape},
-    {"", "Size", 1, importSize},           {"", "Squeeze", 1, importSqueeze},
+    {"", "Expand", 8, importExpand},
+    {"", "Flatten", 1, importFlatten},
+    {"", "Identity", 1, importIdentity},
+    {"", "OptionalGetElement", 18, importIdentity},
+    {"", "OptionalHasElement", 18, importOptionalHasElement},
+    {"", "Reshape", 1, importReshape},
+    {"", "Shape", 1, importShape},
+    {"", "Size", 1, importSize},
+    {"", "Squeeze", 1, importSqueeze},
     {"", "Unsqueeze", 1, importUnsqueeze},
 };
 
