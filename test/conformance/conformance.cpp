@@ -94,11 +94,18 @@ int run(const Arguments &arguments) {
       return 77;
     }
   }
+  Reasons unknown = *reasons;
   std::vector<Case> cases;
   for (Case &test : *all) {
+    unknown.erase(test.name);
     if (test.name.find(arguments.filter) != std::string::npos) {
       cases.push_back(std::move(test));
     }
+  }
+  if (!unknown.empty()) {
+    return fail(Status(ErrorCode::InputName, "there is no case '" +
+                                                 unknown.begin()->first +
+                                                 "', which is listed"));
   }
 
   Tally tally;
@@ -135,17 +142,18 @@ int main(int argc, char **argv) {
       ->required();
   app.add_option("list", arguments.list, "The expected failures")->required();
   app.add_option("--level", arguments.level, "A CPU level; the best one else");
-  app.add_option("--filter", arguments.filter,
-                 "Only cases with this in their names");
+  CLI::Option *filter = app.add_option("--filter", arguments.filter,
+                                       "Only cases with this in their names");
   app.add_option("--workers", arguments.workers, "Processes at a time")
       ->check(CLI::Range(1, 64));
   app.add_flag("--reference", arguments.reference,
                "Compile as --reference does");
   app.add_flag("--strict", arguments.strict, "Compile as --strict does");
   app.add_flag(
-      "--write-list", arguments.writeList,
-      "Rewrite the list: without cases that pass, with those that fail "
-      "and their messages as reasons. For maintainers");
+         "--write-list", arguments.writeList,
+         "Rewrite the list: without cases that pass, with those that fail "
+         "and their messages as reasons. For maintainers")
+      ->excludes(filter);
   CLI11_PARSE(app, argc, argv);
   return run(arguments);
 }
