@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tilewright/tilewright.h"
+#include "tilewright/CApi.h"
 
 #include "tilewright/Tilewright.h"
 

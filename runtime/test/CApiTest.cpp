@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tilewright/tilewright.h"
+#include "tilewright/CApi.h"
 
 #include "runtime/test/TestModule.h"
 

@@ -1,4 +1,4 @@
-/*===- tilewright.h - the runtime's C API -------------------------*- C -*-===//
+/*===- CApi.h - the runtime's C API -------------------------*- C -*-===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
