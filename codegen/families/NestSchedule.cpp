@@ -248,9 +248,8 @@ static void addUnrolled(const CostModel &model, const Candidate &base,
       continue;
     }
     bool isDynamic = !axes[axis].extent.getConstant();
-    int64_t limit = isDynamic
-                        ? maxUnroll
-                        : std::min(maxUnroll, model.extentOf(axes[axis]));
+    int64_t limit =
+        isDynamic ? maxUnroll : std::min(maxUnroll, model.extentOf(axes[axis]));
     for (int64_t count = 2; count <= limit; ++count) {
       Candidate next = base;
       next.unroll.push_back({axis, count});

@@ -17,6 +17,7 @@
 #include "tools/driver/Pipeline.h"
 #include "tools/driver/Registration.h"
 #include "tools/driver/Summary.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/ThreadPool.h"
 #include <chrono>
 
@@ -53,6 +54,7 @@ public:
 
 private:
   Status load();
+  Status loadDump();
   Status phase(Phase which);
   Status finishPhase(Phase which, Clock::time_point start);
 
@@ -73,15 +75,30 @@ private:
 
 } // namespace
 
+Status Compile::loadDump() {
+  if (!llvm::sys::fs::is_regular_file(path)) {
+    return Status(ErrorCode::ModelUnreadable,
+                  "'" + path + "' is not a file; --start-from takes the dump " +
+                      "of the phase before it");
+  }
+  CollectedDiagnostics diagnostics(&context);
+  module = parseSourceFile<ModuleOp>(path, &context);
+  if (!module) {
+    return diagnostics.status(ErrorCode::ModelMalformed,
+                              "cannot read '" + path + "' as IR");
+  }
+  auto main = module->lookupSymbol<func::FuncOp>("main");
+  if (!main || !main.getBody().hasOneBlock()) {
+    return Status(ErrorCode::ModelInvalid,
+                  "'" + path + "' has no function @main of one block; " +
+                      "--start-from takes the dump of the phase before it");
+  }
+  return readConstants(path, context);
+}
+
 Status Compile::load() {
   if (options.startFrom != Phase::Import) {
-    CollectedDiagnostics diagnostics(&context);
-    module = parseSourceFile<ModuleOp>(path, &context);
-    if (!module) {
-      return diagnostics.status(ErrorCode::ModelMalformed,
-                                "cannot read '" + path + "' as IR");
-    }
-    return readConstants(path, context);
+    return loadDump();
   }
   Result<LoadedModel> model = loadModel(path);
   if (!model) {

@@ -11,9 +11,9 @@
 
 #include "codegen/families/KernelLibrary.h"
 #include "codegen/families/Tactics.h"
+#include "mlir/Pass/Pass.h"
 #include "tools/driver/Pipeline.h"
 #include "tools/driver/Registration.h"
-#include "mlir/Pass/Pass.h"
 
 using namespace mlir;
 

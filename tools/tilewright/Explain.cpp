@@ -158,6 +158,15 @@ int ExplainCommand::run() {
     return Success;
   }
   try {
+    auto isMeant = [this](const nlohmann::json &decision) {
+      return concerns(decision, node);
+    };
+    if (!node.empty() && std::none_of(log.begin(), log.end(), isMeant)) {
+      return report(Status(ErrorCode::OptionInvalid,
+                           "--node: no decision concerns '" + node +
+                               "'; run explain without --node to see the "
+                               "names that there are"));
+    }
     print(log);
   } catch (const nlohmann::json::exception &) {
     return report(Status(ErrorCode::ModuleDamaged,
