@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One table of every reason code of normalize and fuse. Codes are stable:
+// One table of every reason code of normalize, fuse and plan. Codes are stable:
 // people search for them, and `explain` groups by them.
 //
 //===----------------------------------------------------------------------===//
@@ -78,6 +78,11 @@ inline constexpr Reason regionTwoReductions{
     "TWF033", "both sides hold a reduction already"};
 inline constexpr Reason regionTooFewRows{"TWF034",
                                          "too few rows to share among threads"};
+// plan
+inline constexpr Reason resultCopied{
+    "TWP001", "a result that has no block of its own is copied"};
+inline constexpr Reason sizedAtRunTime{
+    "TWP002", "a size known only after its command keeps it out of the arena"};
 } // namespace reasons
 
 /// What a pass reports through: the compile's log, which may be absent, and, if

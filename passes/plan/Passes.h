@@ -13,6 +13,7 @@ namespace tilewright {
 
 std::unique_ptr<mlir::Pass> createPrintPlanPass();
 
+#define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "passes/plan/Passes.h.inc"
 

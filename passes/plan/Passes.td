@@ -17,6 +17,8 @@ def PrintPlan : Pass<"tw-print-plan", "::mlir::ModuleOp"> {
     region's name.
   }];
   let constructor = "::tilewright::createPrintPlanPass()";
+  let options = [Option<"remarks", "remarks", "bool", "false",
+                        "Emit every decision as an MLIR remark">];
 }
 
 #endif // TILEWRIGHT_PASSES_PLAN_PASSES

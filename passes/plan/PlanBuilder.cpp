@@ -32,8 +32,9 @@ Status internal(Operation *op, const Twine &message) {
 
 class Builder {
 public:
-  Builder(LaunchOf launchOf, BuiltPlan &built)
-      : launchOf(launchOf), built(built), plan(built.plan), sizes(plan) {}
+  Builder(LaunchOf launchOf, BuiltPlan &built, Decisions decisions)
+      : launchOf(launchOf), built(built), plan(built.plan), sizes(plan),
+        decisions(decisions) {}
 
   Status run(func::FuncOp main);
 
@@ -84,6 +85,7 @@ private:
   BuiltPlan &built;
   format::PlanT &plan;
   SizeTable sizes;
+  Decisions decisions;
   DenseMap<Value, uint32_t> ids;
   llvm::StringMap<uint32_t> kernels, nodes;
   DenseMap<Attribute, uint32_t> constants;
@@ -141,6 +143,9 @@ Result<uint32_t> Builder::define(Value value, uint32_t function,
   bool inArena = !mustBeOwned && !returned.contains(value) &&
                  sizes.isKnownAtEntry(count, function);
   if (!inArena) {
+    if (!mustBeOwned && !returned.contains(value)) {
+      decisions.did(reasons::sizedAtRunTime, value.getLoc(), "plan");
+    }
     Result<uint32_t> id = newValue(type, format::Storage_Owned, 0, "");
     if (id) {
       ids[value] = *id;
@@ -476,6 +481,7 @@ Status Builder::results(Operation *terminator, uint32_t number) {
     bool isOwned = plan.values[id]->storage == format::Storage_Owned &&
                    value.getParentBlock() == terminator->getBlock();
     if (!isOwned || !taken.insert(value).second) {
+      decisions.did(reasons::resultCopied, value.getLoc(), "plan");
       Result<uint32_t> copy =
           newValue(value.getType(), format::Storage_Owned, 0, "");
       if (!copy) {
@@ -631,14 +637,14 @@ Status Builder::run(func::FuncOp main) {
 }
 
 Result<BuiltPlan> buildPlan(ModuleOp module, LaunchOf launchOf,
-                            DecisionLog *log) {
+                            Decisions decisions) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main || !main.getBody().hasOneBlock()) {
     return Status(ErrorCode::Internal,
                   "there is no @main of one block to plan");
   }
   BuiltPlan built;
-  Builder builder(launchOf, built);
+  Builder builder(launchOf, built, decisions);
   TW_RETURN_IF_ERROR(builder.run(main));
   return built;
 }

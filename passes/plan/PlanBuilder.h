@@ -8,7 +8,7 @@
 
 #include "ir/TwOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/DecisionLog.h"
+#include "passes/ReasonCodes.h"
 #include "runtime/format/module_generated.h"
 #include "tilewright/Status.h"
 
@@ -45,7 +45,7 @@ struct BuiltPlan {
 ///
 /// Errors: Internal, when the IR holds what should have been lowered before.
 Result<BuiltPlan> buildPlan(mlir::ModuleOp module, LaunchOf launchOf,
-                            DecisionLog *log = nullptr);
+                            Decisions decisions);
 
 /// Prints a plan as text, one command a line; for inspect, dumps and lit.
 void printPlan(const format::PlanT &plan, llvm::raw_ostream &os);

@@ -28,7 +28,8 @@ public:
       launch.workspace = DimExpr::constant(context, 0);
       return launch;
     };
-    Result<plan::BuiltPlan> built = plan::buildPlan(getOperation(), launchOf);
+    Result<plan::BuiltPlan> built =
+        plan::buildPlan(getOperation(), launchOf, Decisions(nullptr, remarks));
     if (!built) {
       getOperation().emitError(built.status().message());
       return signalPassFailure();

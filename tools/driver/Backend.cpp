@@ -36,7 +36,7 @@ Result<plan::BuiltPlan> planModule(ModuleOp module, ModuleOp kernels,
     return plan::KernelLaunch{*kernel, launch->sizes, launch->tasks,
                               launch->workspaceBytes, launch->grain};
   };
-  return plan::buildPlan(module, launchOf, log);
+  return plan::buildPlan(module, launchOf, Decisions(log, /*remarks=*/false));
 }
 
 Result<CpuImage> compilePlanned(ModuleOp kernels,
