@@ -75,9 +75,14 @@ private:
   uint32_t use(Value value) { return ids.lookup(value); }
   Status constant(ConstantOp op);
   Status reshape(ReshapeOp op);
-  /// Binds symbols of `defines` that stand alone as dims of `values`.
-  void bindSymbols(ArrayRef<Value> values, std::optional<ArrayAttr> defines,
-                   Point point, std::vector<format::Bind> &binds);
+  /// Defines what an If or Loop at `point` gives, and binds those symbols of
+  /// `defines` that stand alone as dims of it.
+  Result<std::vector<uint32_t>> controlOutputs(ValueRange results,
+                                               std::optional<ArrayAttr> defines,
+                                               Point point);
+  format::CommandT &commandAt(Point point) {
+    return *plan.functions[point.function]->commands[point.command];
+  }
   uint32_t nodeNumber(const std::string &name);
   void placeLifetimes();
 
@@ -200,31 +205,41 @@ Status Builder::reshape(ReshapeOp op) {
   return Status::ok();
 }
 
-void Builder::bindSymbols(ArrayRef<Value> values,
-                          std::optional<ArrayAttr> defines, Point point,
-                          std::vector<format::Bind> &binds) {
-  if (!defines) {
-    return;
-  }
-  for (auto name : defines->getAsRange<StringAttr>()) {
+Result<std::vector<uint32_t>>
+Builder::controlOutputs(ValueRange results, std::optional<ArrayAttr> defines,
+                        Point point) {
+  // Symbols first: the results' dims mention them.
+  SmallVector<std::tuple<unsigned, unsigned, uint32_t>> binds;
+  ArrayRef<Attribute> names =
+      defines ? defines->getValue() : ArrayRef<Attribute>();
+  for (auto name : llvm::map_range(names, llvm::CastTo<StringAttr>)) {
     if (sizes.isBound(name.getValue())) {
-      continue;
+      continue; // by the body's parameters
     }
-    for (auto [number, value] : llvm::enumerate(values)) {
-      SmallVector<DimExpr> dims = dimsOf(value.getType());
+    for (auto [number, result] : llvm::enumerate(results)) {
+      SmallVector<DimExpr> dims = dimsOf(result.getType());
       auto *it = llvm::find_if(dims, [&](DimExpr dim) {
         return dim && dim.symbolName() == name.getValue();
       });
-      if (it == dims.end()) {
-        continue;
+      if (it != dims.end()) {
+        binds.emplace_back(number, static_cast<unsigned>(it - dims.begin()),
+                           sizes.bind(name.getValue(), point));
+        break;
       }
-      uint32_t symbol = sizes.bind(name.getValue(), point);
-      // The value's number is filled in by the caller, who knows it later.
-      binds.emplace_back(number, static_cast<uint32_t>(it - dims.begin()),
-                         symbol);
-      break;
     }
   }
+  std::vector<uint32_t> outputs;
+  for (Value result : results) {
+    Result<uint32_t> id = define(result, point.function, /*mustBeOwned=*/true);
+    if (!id) {
+      return id.status();
+    }
+    outputs.push_back(*id);
+  }
+  for (auto [number, axis, symbol] : binds) {
+    commandAt(point).binds.emplace_back(outputs[number], axis, symbol);
+  }
+  return outputs;
 }
 
 uint32_t Builder::nodeNumber(const std::string &name) {
@@ -375,22 +390,13 @@ Status Builder::ifOp(IfOp op, uint32_t number) {
   body.condition = use(op.getCondition());
   body.then = *thenFunction;
   body.otherwise = *elseFunction;
-  std::vector<format::Bind> binds;
-  SmallVector<Value> results(op.getResults());
-  bindSymbols(results, op.getDefines(), point, binds);
-  for (Value result : results) {
-    Result<uint32_t> id = define(result, number, /*mustBeOwned=*/true);
-    if (!id) {
-      return id.status();
-    }
-    body.outputs.push_back(*id);
+  Result<std::vector<uint32_t>> outputs =
+      controlOutputs(op->getResults(), op.getDefines(), point);
+  if (!outputs) {
+    return outputs.status();
   }
-  format::CommandT &command = *plan.functions[number]->commands[point.command];
-  for (const format::Bind &bind : binds) {
-    command.binds.emplace_back(body.outputs[bind.value()], bind.axis(),
-                               bind.symbol());
-  }
-  command.body.Set(std::move(body));
+  body.outputs.assign(outputs->begin(), outputs->end());
+  commandAt(point).body.Set(std::move(body));
   return Status::ok();
 }
 
@@ -410,22 +416,13 @@ Status Builder::loop(LoopOp op, uint32_t number) {
   for (Value carried : op.getCarried()) {
     body.carried.push_back(use(carried));
   }
-  std::vector<format::Bind> binds;
-  SmallVector<Value> results(op.getResults());
-  bindSymbols(results, op.getDefines(), point, binds);
-  for (Value result : results) {
-    Result<uint32_t> id = define(result, number, /*mustBeOwned=*/true);
-    if (!id) {
-      return id.status();
-    }
-    body.outputs.push_back(static_cast<int32_t>(*id));
+  Result<std::vector<uint32_t>> outputs =
+      controlOutputs(op->getResults(), op.getDefines(), point);
+  if (!outputs) {
+    return outputs.status();
   }
-  format::CommandT &command = *plan.functions[number]->commands[point.command];
-  for (const format::Bind &bind : binds) {
-    command.binds.emplace_back(body.outputs[bind.value()], bind.axis(),
-                               bind.symbol());
-  }
-  command.body.Set(std::move(body));
+  body.outputs.assign(outputs->begin(), outputs->end());
+  commandAt(point).body.Set(std::move(body));
   return Status::ok();
 }
 
