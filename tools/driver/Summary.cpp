@@ -6,6 +6,7 @@
 
 #include "tools/driver/Summary.h"
 #include "runtime/Arena.h"
+#include "runtime/exec/Expressions.h"
 #include <nlohmann/json.hpp>
 
 namespace tilewright {
@@ -25,46 +26,17 @@ int64_t countNodes(const onnx::GraphProto &graph) {
   return count;
 }
 
-static int64_t evaluate(const format::PlanT &plan, uint32_t id) {
-  const format::Expr &expr = plan.expressions[id];
-  auto a = [&] { return evaluate(plan, expr.a()); };
-  auto b = [&] { return evaluate(plan, expr.b()); };
-  auto floorDivide = [](int64_t x, int64_t y) {
-    return y == 0 ? 0 : x / y - (x % y != 0 && (x < 0) != (y < 0));
-  };
-  switch (expr.op()) {
-  case format::ExprOp_Const:
-    return expr.value();
-  case format::ExprOp_Symbol:
-    return 1;
-  case format::ExprOp_Add:
-    return a() + b();
-  case format::ExprOp_Sub:
-    return a() - b();
-  case format::ExprOp_Mul:
-    return a() * b();
-  case format::ExprOp_FloorDiv:
-    return floorDivide(a(), b());
-  case format::ExprOp_CeilDiv:
-    return -floorDivide(-a(), b());
-  case format::ExprOp_Mod:
-    return a() - b() * floorDivide(a(), b());
-  case format::ExprOp_Min:
-    return std::min(a(), b());
-  case format::ExprOp_Max:
-    return std::max(a(), b());
-  case format::ExprOp_Select:
-    return a() != 0 ? b() : evaluate(plan, expr.c());
-  }
-  return 0;
-}
-
 int64_t arenaBytes(const format::PlanT &plan) {
+  // Expressions refer to earlier ones: one pass gives all of them.
+  std::vector<int64_t> symbols(plan.symbols.size(), 1), sizes;
+  for (const format::Expr &expr : plan.expressions) {
+    sizes.push_back(evaluateExpression(expr, sizes, symbols));
+  }
   int64_t total = 0;
   for (const auto &function : plan.functions) {
     std::vector<ArenaBuffer> buffers;
     for (const format::Buffer &buffer : function->buffers) {
-      buffers.push_back({std::max<int64_t>(evaluate(plan, buffer.bytes()), 0),
+      buffers.push_back({std::max<int64_t>(sizes[buffer.bytes()], 0),
                          buffer.first(), buffer.last()});
     }
     if (Result<ArenaLayout> layout = planArena(buffers)) {
