@@ -104,8 +104,8 @@ template <typename T> inline bool keyLess(T a, T b) {
 }
 
 /// Calls `body(T())` with the C++ type of `type`. \returns false for types that
-/// are no plain numbers.
-template <typename Body> bool withNumber(DType type, Body &&body) {
+/// are no plain floats.
+template <typename Body> bool withFloat(DType type, Body &&body) {
   switch (type) {
   case DType::F32:
     return body(float()), true;
@@ -115,6 +115,14 @@ template <typename Body> bool withNumber(DType type, Body &&body) {
     return body(Half()), true;
   case DType::BF16:
     return body(BFloat()), true;
+  default:
+    return false;
+  }
+}
+
+/// The same for integers and bool, too.
+template <typename Body> bool withNumber(DType type, Body &&body) {
+  switch (type) {
   case DType::I8:
     return body(int8_t()), true;
   case DType::I16:
@@ -133,23 +141,7 @@ template <typename Body> bool withNumber(DType type, Body &&body) {
   case DType::U64:
     return body(uint64_t()), true;
   default:
-    return false;
-  }
-}
-
-/// The same for floats only.
-template <typename Body> bool withFloat(DType type, Body &&body) {
-  switch (type) {
-  case DType::F32:
-    return body(float()), true;
-  case DType::F64:
-    return body(double()), true;
-  case DType::F16:
-    return body(Half()), true;
-  case DType::BF16:
-    return body(BFloat()), true;
-  default:
-    return false;
+    return withFloat(type, body);
   }
 }
 
