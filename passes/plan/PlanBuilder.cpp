@@ -67,8 +67,7 @@ private:
   }
 
   //===--- Values ---------------------------------------------------------===//
-  Result<uint32_t> newValue(Type type, format::Storage storage, uint32_t index,
-                            StringRef name);
+  Result<uint32_t> newValue(Type type, format::Storage storage, uint32_t index);
   /// A value computed by the next command of `function`: in the arena if its
   /// size is known at entry and nobody takes it away, owned otherwise.
   Result<uint32_t> define(Value value, uint32_t function, bool mustBeOwned);
@@ -117,14 +116,13 @@ Value rootOf(Value value) {
 //===----------------------------------------------------------------------===//
 
 Result<uint32_t> Builder::newValue(Type type, format::Storage storage,
-                                   uint32_t index, StringRef name) {
+                                   uint32_t index) {
   auto value = std::make_unique<format::ValueT>();
   std::optional<DType> dtype = dtypeOf(elementTypeOf(type));
   if (!dtype) {
     return Status(ErrorCode::Internal,
                   "a value has an element type without a DType");
   }
-  value->name = name.str();
   value->dtype = static_cast<format::DType>(*dtype);
   value->storage = storage;
   value->index = index;
@@ -151,7 +149,7 @@ Result<uint32_t> Builder::define(Value value, uint32_t function,
     if (!mustBeOwned && !returned.contains(value)) {
       decisions.did(reasons::sizedAtRunTime, value.getLoc(), "plan");
     }
-    Result<uint32_t> id = newValue(type, format::Storage_Owned, 0, "");
+    Result<uint32_t> id = newValue(type, format::Storage_Owned, 0);
     if (id) {
       ids[value] = *id;
     }
@@ -172,7 +170,7 @@ Result<uint32_t> Builder::define(Value value, uint32_t function,
   uint32_t command = next(function).command;
   buffers.emplace_back(*bytes, command, command);
   Result<uint32_t> id =
-      newValue(type, format::Storage_Arena, buffers.size() - 1, "");
+      newValue(type, format::Storage_Arena, buffers.size() - 1);
   if (id) {
     ids[value] = *id;
   }
@@ -187,7 +185,7 @@ Status Builder::constant(ConstantOp op) {
     built.constants.push_back(op);
   }
   Result<uint32_t> id =
-      newValue(op.getType(), format::Storage_Constant, it->second, "");
+      newValue(op.getType(), format::Storage_Constant, it->second);
   if (!id) {
     return id.status();
   }
@@ -197,7 +195,7 @@ Status Builder::constant(ConstantOp op) {
 
 Status Builder::reshape(ReshapeOp op) {
   Result<uint32_t> id = newValue(op.getType(), format::Storage_Alias,
-                                 use(rootOf(op.getSource())), "");
+                                 use(rootOf(op.getSource())));
   if (!id) {
     return id.status();
   }
@@ -446,7 +444,7 @@ Status Builder::parameters(Block &block, uint32_t number) {
   }
   for (auto [index, argument] : llvm::enumerate(arguments)) {
     Result<uint32_t> id =
-        newValue(argument.getType(), format::Storage_Parameter, index, "");
+        newValue(argument.getType(), format::Storage_Parameter, index);
     if (!id) {
       return id.status();
     }
@@ -480,7 +478,7 @@ Status Builder::results(Operation *terminator, uint32_t number) {
     if (!isOwned || !taken.insert(value).second) {
       decisions.did(reasons::resultCopied, value.getLoc(), "plan");
       Result<uint32_t> copy =
-          newValue(value.getType(), format::Storage_Owned, 0, "");
+          newValue(value.getType(), format::Storage_Owned, 0);
       if (!copy) {
         return copy.status();
       }
