@@ -28,12 +28,19 @@ Status BodyEmitter::emit(unsigned number, ArrayRef<Lanes> coordinates,
     values[argument] = lanes;
   }
   for (Operation &op : body.without_terminator()) {
-    if (&op == skip) {
+    bool isWanted = variant.only.empty() || variant.only.contains(&op);
+    if (&op == skip || !isWanted) {
       continue;
     }
     SmallVector<Lanes> operands;
     for (Value operand : op.getOperands()) {
       operands.push_back(values.lookup(operand));
+    }
+    if (auto load = dyn_cast<LoadOp>(op); load && variant.load) {
+      if (std::optional<Lanes> given = variant.load(load, copy)) {
+        values[load.getResult()] = *given;
+        continue;
+      }
     }
     bool isShared = sharesCopies(frame, &op);
     if (isShared) {
@@ -132,7 +139,7 @@ std::optional<Lanes> BodyEmitter::emitIndexOp(Operation *op,
 Result<Lanes> BodyEmitter::emitLoad(LoadOp load, ArrayRef<Lanes> operands) {
   Value source = load.getSource();
   if (const Lanes *held = frame.registerOf(source, copy)) {
-    if (!load.getGuard()) {
+    if (!load.getGuard() || variant.isInside) {
       return *held;
     }
     const Lanes &guard = operands[operands.size() - 2],
@@ -156,7 +163,7 @@ Result<Lanes> BodyEmitter::emitLoad(LoadOp load, ArrayRef<Lanes> operands) {
   activity.lanes = activeLanes;
   // The operands are the source, the indices, the guard and its alternative.
   unsigned rank = load.getIndices().size();
-  if (load.getGuard()) {
+  if (load.getGuard() && !variant.isInside) {
     activity.guard = operands[1 + rank].value;
     activity.otherwise = operands[2 + rank].value;
   }

@@ -7,8 +7,20 @@
 #pragma once
 
 #include "codegen/families/KernelFrame.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include <functional>
 
 namespace tilewright::families {
+
+/// Where an emitter departs from the body.
+struct BodyVariant {
+  /// The operations to emit; empty: all of them.
+  llvm::SmallPtrSet<mlir::Operation *, 16> only;
+  /// Guards are known to be true.
+  bool isInside = false;
+  /// What a load gives for a copy, where it is not what the body says.
+  std::function<std::optional<Lanes>(tw::LoadOp, unsigned copy)> load;
+};
 
 /// Evaluates the body of a primitive at several positions of a register tile
 /// ("copies"), each for all lanes. What two copies have in common is emitted
@@ -16,9 +28,10 @@ namespace tilewright::families {
 class BodyEmitter {
 public:
   /// `activeLanes` is the mask of the lanes that exist, null for all of them.
-  BodyEmitter(KernelFrame &frame, mlir::Block &body, mlir::Value activeLanes)
+  BodyEmitter(KernelFrame &frame, mlir::Block &body, mlir::Value activeLanes,
+              BodyVariant variant = BodyVariant())
       : frame(frame), b(frame.getBuilder()), body(body),
-        activeLanes(activeLanes) {}
+        activeLanes(activeLanes), variant(std::move(variant)) {}
 
   /// Evaluates the body for one copy at the given coordinates, all but its
   /// terminator and the operation `skip`.
@@ -45,6 +58,7 @@ private:
   LaneBuilder &b;
   mlir::Block &body;
   mlir::Value activeLanes;
+  BodyVariant variant;
   unsigned copy = 0;
   llvm::DenseMap<mlir::Value, Lanes> values;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Emitted, 1>> earlier;

@@ -7,10 +7,12 @@
 #include "codegen/families/Nest.h"
 #include "codegen/families/Access.h"
 #include "codegen/families/BodyEmitter.h"
+#include "codegen/families/Guards.h"
 #include "codegen/families/MemoryAccess.h"
 #include "codegen/families/Reduction.h"
 #include "codegen/families/ReshapeCoordinates.h"
 #include "codegen/families/TaskLoop.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -89,7 +91,7 @@ static TaskSpace taskSpaceOf(const FusedRegion &region,
 }
 
 //===----------------------------------------------------------------------===//
-// Parameters and launch
+// Parameters
 //===----------------------------------------------------------------------===//
 
 DictionaryAttr NestParameters::toAttribute(MLIRContext *context,
@@ -141,6 +143,42 @@ NestParameters NestParameters::fromAttribute(DictionaryAttr attribute) {
   return result;
 }
 
+//===----------------------------------------------------------------------===//
+// Padding
+//===----------------------------------------------------------------------===//
+
+static GuardPlan guardsOf(const FusedRegion &region, const TileDomain &domain,
+                          const NestParameters &parameters) {
+  if (region.form != Form::Reduce || parameters.wide) {
+    return {};
+  }
+  return guardPlanOf(region, domain, parameters.vectorAxis,
+                     parameters.innerVector);
+}
+
+static SmallVector<PadRun> padRuns(const FusedRegion &region,
+                                   const TileDomain &domain,
+                                   const NestParameters &parameters) {
+  GuardPlan guards = guardsOf(region, domain, parameters);
+  return guards.empty()
+             ? SmallVector<PadRun>()
+             : padRunsOf(region, domain, guards, parameters.vectorAxis,
+                         parameters.innerVector);
+}
+
+/// The workspace of a run, in whole cache lines.
+static DimExpr padBytes(const PadRun &run) {
+  constexpr int64_t lineBytes = 64;
+  DimExpr bytes =
+      run.extent *
+      storageBytes(elementTypeOf(LoadOp(run.load).getSource().getType()));
+  return bytes.ceilDiv(lineBytes) * lineBytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
 /// About how many scalar steps are worth a thread.
 constexpr int64_t stepsPerThread = 16384;
 
@@ -163,6 +201,9 @@ Launch nestLaunch(const FusedRegion &region, const NestParameters &parameters) {
     steps = std::min(steps, stepsPerThread);
   }
   launch.workspaceBytes = DimExpr::constant(context, 0);
+  for (const PadRun &run : padRuns(region, domain, parameters)) {
+    launch.workspaceBytes = launch.workspaceBytes + padBytes(run);
+  }
   launch.grain =
       std::max<int64_t>(1, stepsPerThread / std::max<int64_t>(steps, 1));
   return launch;
@@ -184,6 +225,7 @@ public:
   Status run();
 
 private:
+  void makePads();
   Status task(ArrayRef<Value> digits);
   Status vectorTiles(Value from);
   Status vectorTail(Value from, Value end);
@@ -201,11 +243,35 @@ private:
   TaskSpace space;
   SmallVector<Lanes> position; // of the tile, by axis
   Value activeLanes;
+  llvm::DenseMap<Operation *, Memory> pads;
 };
 
 } // namespace
 
+/// Fills the workspace with what guarded loads read outside of their tensors.
+void NestEmitter::makePads() {
+  Lanes start = Lanes::index(0);
+  for (const PadRun &run : padRuns(region, domain, parameters)) {
+    Type element = elementTypeOf(LoadOp(run.load).getSource().getType());
+    auto type = MemRefType::get({ShapedType::kDynamic}, storageType(element));
+    Value extent = frame.sizeValue(run.extent);
+    Value view =
+        b.create<memref::ViewOp>(type, frame.getKernel().getWorkspace(),
+                                 b.first(start), ValueRange(extent));
+    Memory memory{view, element};
+    Value padding =
+        b.clone(*LoadOp(run.load).getOtherwise().getDefiningOp())->getResult(0);
+    (void)emitLoop(b, b.constantIndex(0), extent, 1, [&](Value at) {
+      storeLanes(frame, memory, Lanes::index(at), Lanes::scalar(padding), {});
+      return Status::ok();
+    });
+    pads[run.load] = memory;
+    start = b.add(start, frame.size(padBytes(run)));
+  }
+}
+
 Status NestEmitter::run() {
+  makePads();
   SmallVector<Lanes> counts;
   for (const TaskSpace::Digit &digit : space.digits) {
     Lanes extent = frame.size(domain.parallel[digit.axis].extent);
@@ -370,6 +436,9 @@ Status NestEmitter::tile(ArrayRef<int64_t> counts) {
     plan.axes = domain.reduction;
     plan.innerWidth = parameters.innerVector ? parameters.width : 1;
     plan.wide = parameters.wide;
+    plan.guards = guardsOf(region, domain, parameters);
+    plan.pads = pads;
+    plan.copiesAreLine = parameters.unroll.size() <= 1;
     Result<SmallVector<Lanes>> results =
         emitReduction(frame, plan, copies, activeLanes);
     TW_RETURN_IF_ERROR(results.status());

@@ -176,7 +176,9 @@ double CostModel::bodyCost(Operation *primitive, const Candidate &candidate) {
           source && isPrimitive(source)
               ? 0
               : loadCost(load, candidate, along, static_cast<bool>(reduce));
-    } else if (!op.getResult(0).getType().isIndex()) {
+    } else if (!op.getResult(0).getType().isIndex() &&
+               !(reduce && op.getResult(0).getType().isInteger(1))) {
+      // Guards are decided outside of the inner loops.
       arithmetic += candidate.copies() * vectors * fmaCycles;
     }
   }

@@ -6,6 +6,7 @@
 
 #include "codegen/families/Reduction.h"
 #include "codegen/families/BodyEmitter.h"
+#include "codegen/families/MemoryAccess.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -74,6 +75,11 @@ TypedAttr identityOf(FoldKind kind, Type type, bool isUnsigned) {
   return IntegerAttr::get(type, value);
 }
 
+/// Short loops are written out while the code stays this small.
+constexpr int64_t mostUnrolledSteps = 64, mostUnrolledBodies = 256;
+/// Steps of a long innermost loop in one iteration.
+constexpr int64_t innerSteps = 4;
+
 namespace {
 
 class ReductionEmitter {
@@ -94,7 +100,28 @@ private:
   Result<SmallVector<Value>> loop(unsigned axis, ArrayRef<Value> accumulators);
   Result<SmallVector<Value>> innerVectorLoop(const TileAxis &axis,
                                              ArrayRef<Value> accumulators);
+  Result<SmallVector<Value>> unrolledLoops(unsigned axis, BodyEmitter &emitter,
+                                           SmallVector<Value> accumulators);
+  Result<SmallVector<Value>> innermostLoop(const TileAxis &axis,
+                                           ArrayRef<Value> accumulators);
   Result<SmallVector<Value>> step(ArrayRef<Value> accumulators, Value mask);
+  Result<SmallVector<Value>> step(BodyEmitter &emitter,
+                                  ArrayRef<Value> accumulators, Value mask);
+  BodyEmitter makeEmitter(Value lanes);
+
+  // Guards that are decided outside of the loops (Guards.h).
+  Result<Value> isTileInside();
+  Result<SmallVector<Value>> guardedRun(unsigned axis,
+                                        ArrayRef<Value> accumulators);
+  Result<SmallVector<Value>> insideLoops(unsigned axis,
+                                         ArrayRef<Value> accumulators);
+  template <typename Then, typename Else>
+  Result<SmallVector<Value>> choose(Value condition,
+                                    ArrayRef<Value> accumulators, Then then,
+                                    Else otherwise);
+  Value conjunction(ArrayRef<Value> conditions, bool isAny);
+  bool addsZeros() const;
+
   Value accumulate(BodyEmitter &emitter, Value accumulator);
   std::pair<Value, Value> accumulateArg(BodyEmitter &emitter, Value best,
                                         Value position);
@@ -120,6 +147,16 @@ private:
   SmallVector<Lanes> coordinates; // of the reduction, as loops are entered
   Type accumulator;
   bool isUnsignedFold = false;
+  unsigned unrolledFrom = 0; // the loops from this one on are written out
+  bool isInside = false;     // guards hold where code is emitted
+  bool isDecided = false;    // guards have been looked at
+  /// Where the guarded loads of each copy read, in a run that is partly
+  /// outside.
+  struct Source {
+    Memory memory;
+    Value offset;
+  };
+  llvm::DenseMap<std::pair<Operation *, unsigned>, Source> padded;
 };
 
 } // namespace
@@ -136,6 +173,22 @@ Status ReductionEmitter::prepare() {
                                               : Type(b.getF32Type());
     if (accumulator.getIntOrFloatBitWidth() < least.getIntOrFloatBitWidth()) {
       accumulator = least;
+    }
+  }
+  unrolledFrom = plan.axes.size();
+  if (plan.innerWidth == 1) {
+    int64_t steps = 1;
+    while (unrolledFrom > 0) {
+      std::optional<int64_t> extent =
+          plan.axes[unrolledFrom - 1].extent.getConstant();
+      if (!extent || *extent > mostUnrolledSteps ||
+          steps * *extent > mostUnrolledSteps ||
+          steps * *extent * static_cast<int64_t>(copies.size()) >
+              mostUnrolledBodies) {
+        break;
+      }
+      steps *= *extent;
+      --unrolledFrom;
     }
   }
   isUnsignedFold =
@@ -179,18 +232,289 @@ ReductionEmitter::forLoop(Value from, Value to, int64_t stepSize,
 
 Result<SmallVector<Value>>
 ReductionEmitter::loop(unsigned axis, ArrayRef<Value> accumulators) {
+  bool hasRuns = !plan.guards.empty() && !plan.guards.isShort;
+  if (hasRuns && axis == plan.guards.plainFrom && !isDecided && !isInside) {
+    return guardedRun(axis, accumulators);
+  }
   if (axis == plan.axes.size()) {
     return step(accumulators, Value());
   }
+  bool isOpen = plan.guards.empty() || isInside;
+  if (axis >= unrolledFrom && isOpen) {
+    BodyEmitter emitter = makeEmitter(activeLanes);
+    return unrolledLoops(axis, emitter, SmallVector<Value>(accumulators));
+  }
   const TileAxis &own = plan.axes[axis];
-  if (plan.innerWidth > 1 && axis + 1 == plan.axes.size()) {
-    return innerVectorLoop(own, accumulators);
+  if (axis + 1 == plan.axes.size()) {
+    return plan.innerWidth > 1 ? innerVectorLoop(own, accumulators)
+                               : innermostLoop(own, accumulators);
   }
   return forLoop(b.constantIndex(0), frame.sizeValue(own.extent), 1,
                  accumulators, [&](Value position, ArrayRef<Value> carried) {
                    coordinates[own.last] = Lanes::index(position);
                    return loop(axis + 1, carried);
                  });
+}
+
+/// Steps at constant coordinates, in one block: what they have in common is
+/// loaded once.
+Result<SmallVector<Value>>
+ReductionEmitter::unrolledLoops(unsigned axis, BodyEmitter &emitter,
+                                SmallVector<Value> accumulators) {
+  if (axis == plan.axes.size()) {
+    return step(emitter, accumulators, Value());
+  }
+  const TileAxis &own = plan.axes[axis];
+  for (int64_t i = 0; i < *own.extent.getConstant(); ++i) {
+    coordinates[own.last] = Lanes::index(i);
+    Result<SmallVector<Value>> next =
+        unrolledLoops(axis + 1, emitter, accumulators);
+    TW_RETURN_IF_ERROR(next.status());
+    accumulators = std::move(*next);
+  }
+  return accumulators;
+}
+
+/// Several steps per iteration, then the rest one by one.
+Result<SmallVector<Value>>
+ReductionEmitter::innermostLoop(const TileAxis &axis,
+                                ArrayRef<Value> accumulators) {
+  std::optional<int64_t> extent = axis.extent.getConstant();
+  bool isOpen = plan.guards.empty() || isInside || !padded.empty();
+  int64_t steps = isOpen && !reduce.isArg() ? innerSteps : 1;
+  while (extent && steps > 1 && *extent % steps != 0) {
+    steps /= 2;
+  }
+  auto run = [&](Value from, Value to, int64_t count,
+                 ArrayRef<Value> carriedIn) {
+    return forLoop(from, to, count, carriedIn,
+                   [&](Value position,
+                       ArrayRef<Value> carried) -> Result<SmallVector<Value>> {
+                     BodyEmitter emitter = makeEmitter(activeLanes);
+                     SmallVector<Value> values(carried);
+                     for (int64_t i = 0; i < count; ++i) {
+                       coordinates[axis.last] =
+                           b.add(Lanes::index(position), Lanes::index(i));
+                       Result<SmallVector<Value>> next =
+                           step(emitter, values, Value());
+                       TW_RETURN_IF_ERROR(next.status());
+                       values = std::move(*next);
+                     }
+                     return values;
+                   });
+  };
+  Value zero = b.constantIndex(0), end = frame.sizeValue(axis.extent);
+  if (extent || steps == 1) {
+    return run(zero, end, steps, accumulators);
+  }
+  Value rest = b.create<arith::RemUIOp>(end, b.constantIndex(steps));
+  Value mainEnd = b.create<arith::SubIOp>(end, rest);
+  Result<SmallVector<Value>> main = run(zero, mainEnd, steps, accumulators);
+  TW_RETURN_IF_ERROR(main.status());
+  return run(mainEnd, end, 1, *main);
+}
+
+//===----------------------------------------------------------------------===//
+// Guards
+//===----------------------------------------------------------------------===//
+
+BodyEmitter ReductionEmitter::makeEmitter(Value lanes) {
+  BodyVariant variant;
+  variant.isInside = isInside;
+  if (!padded.empty()) {
+    variant.load = [this](LoadOp load, unsigned copy) -> std::optional<Lanes> {
+      auto found = padded.find({load, copy});
+      if (found == padded.end()) {
+        return std::nullopt;
+      }
+      Lanes offset = b.add(Lanes::index(found->second.offset),
+                           coordinates[plan.axes.back().last]);
+      return loadLanes(frame, found->second.memory, offset, {});
+    };
+  }
+  if (isInside || !padded.empty()) {
+    // What only guards need is not computed.
+    SmallVector<Value> roots = {yieldOf(reduce).getOperand(0)};
+    llvm::SmallPtrSet<Operation *, 16> needed;
+    while (!roots.empty()) {
+      Operation *op = roots.pop_back_val().getDefiningOp();
+      if (!op || op->getBlock() != &reduce.getBody().front() ||
+          !needed.insert(op).second) {
+        continue;
+      }
+      auto load = dyn_cast<LoadOp>(op);
+      if (!load) {
+        llvm::append_range(roots, op->getOperands());
+      } else if (!padded.contains({op, 0})) {
+        llvm::append_range(roots, load.getIndices());
+        if (load.getGuard() && !isInside) {
+          llvm::append_range(roots, op->getOperands());
+        }
+      }
+    }
+    variant.only = std::move(needed);
+  }
+  return BodyEmitter(frame, reduce.getBody().front(), lanes,
+                     std::move(variant));
+}
+
+template <typename Then, typename Else>
+Result<SmallVector<Value>>
+ReductionEmitter::choose(Value condition, ArrayRef<Value> accumulators,
+                         Then then, Else otherwise) {
+  SmallVector<Type> types;
+  for (Value value : accumulators) {
+    types.push_back(value.getType());
+  }
+  auto branch = b.create<scf::IfOp>(types, condition, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Result<SmallVector<Value>> yes = then();
+  TW_RETURN_IF_ERROR(yes.status());
+  b.create<scf::YieldOp>(*yes);
+  b.setInsertionPointToStart(branch.elseBlock());
+  Result<SmallVector<Value>> no = otherwise();
+  TW_RETURN_IF_ERROR(no.status());
+  b.create<scf::YieldOp>(*no);
+  return SmallVector<Value>(branch.getResults().begin(),
+                            branch.getResults().end());
+}
+
+Value ReductionEmitter::conjunction(ArrayRef<Value> conditions, bool isAny) {
+  Value all;
+  for (Value condition :
+       llvm::SetVector<Value>(conditions.begin(), conditions.end())) {
+    all = !all    ? condition
+          : isAny ? Value(b.create<arith::OrIOp>(all, condition))
+                  : Value(b.create<arith::AndIOp>(all, condition));
+  }
+  return all;
+}
+
+/// The bounds whose conjunction `guard` is.
+static void boundsOf(Value guard, SmallVectorImpl<Value> &bounds) {
+  if (auto both = guard.getDefiningOp<arith::AndIOp>()) {
+    boundsOf(both.getLhs(), bounds);
+    boundsOf(both.getRhs(), bounds);
+    return;
+  }
+  bounds.push_back(guard);
+}
+
+/// True where no step of the tile leaves its tensors: a convex guard holds in a
+/// box when it holds at the corners.
+Result<Value> ReductionEmitter::isTileInside() {
+  SmallVector<Value> bounds;
+  for (Operation *load : plan.guards.loads) {
+    boundsOf(cast<LoadOp>(load).getGuard(), bounds);
+  }
+  BodyEmitter emitter(frame, reduce.getBody().front(), activeLanes,
+                      {neededFor(bounds), false, {}});
+  unsigned moving = plan.guards.plainFrom;
+  SmallVector<Value> conditions;
+  for (unsigned corner = 0; corner < (1U << moving); ++corner) {
+    for (unsigned axis = 0; axis < plan.axes.size(); ++axis) {
+      Lanes &at = coordinates[plan.axes[axis].last];
+      at = axis < moving && (corner >> axis & 1)
+               ? b.sub(frame.size(plan.axes[axis].extent), Lanes::index(1))
+               : Lanes::index(0);
+    }
+    for (unsigned copy : {0U, static_cast<unsigned>(copies.size() - 1)}) {
+      SmallVector<Lanes> all(copies[copy]);
+      llvm::append_range(all, coordinates);
+      TW_RETURN_IF_ERROR(emitter.emit(copy, all));
+      for (Value bound : bounds) {
+        conditions.push_back(emitter.get(bound).value);
+      }
+    }
+  }
+  return conjunction(conditions, /*isAny=*/false);
+}
+
+Result<SmallVector<Value>>
+ReductionEmitter::insideLoops(unsigned axis, ArrayRef<Value> accumulators) {
+  bool before = std::exchange(isInside, true);
+  Result<SmallVector<Value>> result = loop(axis, accumulators);
+  isInside = before;
+  return result;
+}
+
+/// True if what lies outside adds nothing: zero times a weight. (Zero times
+/// infinity would; padding does not count as an element.)
+bool ReductionEmitter::addsZeros() const {
+  return product && llvm::all_of(plan.guards.loads, [](LoadOp load) {
+           return matchPattern(load.getOtherwise(), m_AnyZeroFloat()) ||
+                  matchPattern(load.getOtherwise(), m_Zero());
+         });
+}
+
+/// The loops that change no guard: all copies inside, or some, or none.
+Result<SmallVector<Value>>
+ReductionEmitter::guardedRun(unsigned axis, ArrayRef<Value> accumulators) {
+  for (const TileAxis &inner : ArrayRef(plan.axes).drop_front(axis)) {
+    coordinates[inner.last] = Lanes::index(0);
+  }
+  SmallVector<Value> roots;
+  for (LoadOp load : plan.guards.loads) {
+    roots.push_back(load.getGuard());
+    llvm::append_range(roots, load.getIndices());
+  }
+  BodyEmitter emitter(frame, reduce.getBody().front(), activeLanes,
+                      {neededFor(roots), false, {}});
+  SmallVector<Value> conditions;
+  struct Read {
+    LoadOp load;
+    unsigned copy;
+    Value guard, offset;
+  };
+  SmallVector<Read> reads;
+  for (unsigned copy = 0; copy < copies.size(); ++copy) {
+    SmallVector<Lanes> all(copies[copy]);
+    llvm::append_range(all, coordinates);
+    TW_RETURN_IF_ERROR(emitter.emit(copy, all));
+    for (LoadOp load : plan.guards.loads) {
+      conditions.push_back(emitter.get(load.getGuard()).value);
+      if (!plan.pads.contains(load)) {
+        continue;
+      }
+      SmallVector<Lanes> indices;
+      for (Value index : load.getIndices()) {
+        indices.push_back(emitter.get(index));
+      }
+      Value source = load.getSource();
+      Lanes offset =
+          offsetOf(frame, *frame.memoryOf(source), source.getType(), indices);
+      reads.push_back({load, copy, conditions.back(), b.first(offset)});
+    }
+  }
+  bool isPadded = plan.pads.size() == plan.guards.loads.size();
+  auto partly = [&]() -> Result<SmallVector<Value>> {
+    for (const Read &read : isPadded ? ArrayRef(reads) : ArrayRef<Read>()) {
+      Memory memory = *frame.memoryOf(LoadOp(read.load).getSource());
+      memory.memref = b.create<arith::SelectOp>(
+          read.guard, memory.memref, plan.pads.lookup(read.load).memref);
+      Value offset = b.create<arith::SelectOp>(read.guard, read.offset,
+                                               b.constantIndex(0));
+      padded[{read.load, read.copy}] = {memory, offset};
+    }
+    isDecided = true;
+    Result<SmallVector<Value>> result = loop(axis, accumulators);
+    isDecided = false;
+    padded.clear();
+    return result;
+  };
+  auto leaving = [&]() -> Result<SmallVector<Value>> {
+    if (!addsZeros()) {
+      return partly();
+    }
+    return choose(conjunction(conditions, /*isAny=*/true), accumulators, partly,
+                  [&]() -> Result<SmallVector<Value>> {
+                    return SmallVector<Value>(accumulators);
+                  });
+  };
+  return choose(
+      conjunction(conditions, /*isAny=*/false), accumulators,
+      [&] { return insideLoops(axis, accumulators); }, leaving);
 }
 
 /// Vectors along the innermost axis, then its tail: one masked step, or
@@ -308,8 +632,13 @@ std::pair<Value, Value> ReductionEmitter::accumulateArg(BodyEmitter &emitter,
 
 Result<SmallVector<Value>> ReductionEmitter::step(ArrayRef<Value> accumulators,
                                                   Value mask) {
-  BodyEmitter emitter(frame, reduce.getBody().front(),
-                      mask ? mask : activeLanes);
+  BodyEmitter emitter = makeEmitter(mask ? mask : activeLanes);
+  return step(emitter, accumulators, mask);
+}
+
+Result<SmallVector<Value>> ReductionEmitter::step(BodyEmitter &emitter,
+                                                  ArrayRef<Value> accumulators,
+                                                  Value mask) {
   size_t count = copies.size();
   SmallVector<Value> results(accumulators);
   for (size_t copy = 0; copy < count; ++copy) {
@@ -368,7 +697,18 @@ Result<SmallVector<Lanes>> ReductionEmitter::run() {
   if (hasScalarTail) {
     llvm::append_range(start, initial(1));
   }
-  Result<SmallVector<Value>> values = loop(0, start);
+  bool decidesTile = !plan.guards.empty() && plan.guards.isShort &&
+                     plan.guards.isConvex && plan.copiesAreLine;
+  Result<SmallVector<Value>> values = SmallVector<Value>();
+  if (decidesTile) {
+    Result<Value> inside = isTileInside();
+    TW_RETURN_IF_ERROR(inside.status());
+    values = choose(
+        *inside, start, [&] { return insideLoops(0, start); },
+        [&] { return loop(0, start); });
+  } else {
+    values = loop(0, start);
+  }
   b.setWidth(outerWidth);
   TW_RETURN_IF_ERROR(values.status());
   SmallVector<Lanes> results;

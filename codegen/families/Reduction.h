@@ -6,8 +6,8 @@
 
 #pragma once
 
+#include "codegen/families/Guards.h"
 #include "codegen/families/KernelFrame.h"
-#include "codegen/families/TileDomain.h"
 
 namespace tilewright::families {
 
@@ -20,6 +20,12 @@ struct ReductionPlan {
   int64_t innerWidth = 1;
   /// Accumulate floats in f64.
   bool wide = false;
+  /// Guards that are decided outside of the inner loops; empty: none.
+  GuardPlan guards;
+  /// The copies are neighbours along one coordinate, in order.
+  bool copiesAreLine = true;
+  /// For loads of `guards`: memory of the kernel's own that holds padding.
+  llvm::DenseMap<mlir::Operation *, Memory> pads;
 };
 
 /// The fold of two accumulators (scalars or vectors of one type).

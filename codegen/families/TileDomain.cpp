@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/TileDomain.h"
+#include "codegen/families/Guards.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
@@ -91,6 +92,23 @@ SmallVector<TileAxis> plainAxes(ArrayRef<DimExpr> extents) {
   return mergeAxes(extents, [](unsigned) { return false; });
 }
 
+/// Loops that change a guard go outside of those that do not. A fold's order is
+/// free.
+static void moveGuardedAxesOut(ReduceOp reduce,
+                               SmallVectorImpl<TileAxis> &axes) {
+  Block &body = reduce.getBody().front();
+  unsigned rank = reduce.getParallelRank();
+  llvm::stable_sort(axes, [&](const TileAxis &a, const TileAxis &b) {
+    auto isGuarded = [&](const TileAxis &axis) {
+      return llvm::any_of(body.getOps<LoadOp>(), [&](LoadOp load) {
+        return load.getGuard() &&
+               dependsOn(load.getGuard(), body.getArgument(rank + axis.last));
+      });
+    };
+    return isGuarded(a) && !isGuarded(b);
+  });
+}
+
 TileDomain tileDomainOf(const FusedRegion &region) {
   TileDomain domain;
   domain.parallel = mergeAxes(
@@ -106,6 +124,9 @@ TileDomain tileDomainOf(const FusedRegion &region) {
                               body.getArgument(rank + axis + 1),
                               extents[axis + 1]);
     });
+    if (!reduce.isArg()) {
+      moveGuardedAxesOut(reduce, domain.reduction);
+    }
   }
   return domain;
 }

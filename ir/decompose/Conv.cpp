@@ -10,47 +10,16 @@ using namespace mlir;
 
 namespace tilewright::tw {
 
-/// A copy of `input` [N, C, spatial…] with zeros around it (or cropped), so
-/// that the contraction's inner loops need no guards.
-static Value padSpatial(OpBuilder &builder, Location loc, Value input,
-                        ArrayRef<DimExpr> pads) {
-  SmallVector<DimExpr> dims = dimsOf(input.getType());
-  size_t spatial = dims.size() - 2;
-  SmallVector<DimExpr> padded = dims;
-  for (size_t i = 0; i < spatial; ++i) {
-    padded[2 + i] = dims[2 + i] + pads[i] + pads[spatial + i];
-  }
-  Type element = elementTypeOf(input.getType());
-  return buildMap(
-      builder, loc, padded, element,
-      [&](BodyBuilder &body, ValueRange at) {
-        SmallVector<Value> from(at);
-        Value guard;
-        for (size_t i = 0; i < spatial; ++i) {
-          from[2 + i] = body.sub(at[2 + i], body.size(pads[i]));
-          if (!pads[i].isConstant(0) || !pads[spatial + i].isConstant(0)) {
-            guard = body.both(guard, body.inside(from[2 + i], dims[2 + i]));
-          }
-        }
-        return body.load(input, from, guard,
-                         body.constant(scalarType(element), 0));
-      },
-      "pad");
-}
-
 FailureOr<SmallVector<Value>> ConvOp::decompose(OpBuilder &builder) {
   Location loc = getLoc();
-  Value input = getInput();
   SmallVector<DimExpr> pads = getPads().getDims();
-  if (!allZero(pads)) {
-    input = padSpatial(builder, loc, input, pads);
-    pads.assign(pads.size(), DimExpr::constant(getContext(), 0));
-  }
+  SmallVector<DimExpr> inputDims = dimsOf(getInput().getType());
   SmallVector<DimExpr> dims = dimsOf(getType());
   SmallVector<DimExpr> weightDims = dimsOf(getWeights().getType());
   int64_t group = getGroup();
   size_t spatial = dims.size() - 2;
   Type element = elementTypeOf(getType());
+  Type inputElement = elementTypeOf(getInput().getType());
   Type accumulator = computeType(element);
 
   // With groups the channel axis is two axes, [group, M/group]: coordinates
@@ -78,11 +47,17 @@ FailureOr<SmallVector<Value>> ConvOp::decompose(OpBuilder &builder) {
           oc = body.add(body.mul(g, body.size(perGroup)), m);
         }
         SmallVector<Value> from{at[0], c}, weight{oc};
-        llvm::append_range(
-            from, windowCoordinates(body, out, reduction.drop_front(),
-                                    getStrides(), getDilations(), pads));
+        SmallVector<Value> window =
+            windowCoordinates(body, out, reduction.drop_front(), getStrides(),
+                              getDilations(), pads);
+        llvm::append_range(from, window);
         llvm::append_range(weight, reduction);
-        Value x = body.widen(body.load(input, from));
+        Value inside = insideWindow(
+            body, window, ArrayRef(inputDims).drop_front(2),
+            ArrayRef(dims).drop_front(2), ArrayRef(extents).drop_front(),
+            getStrides(), getDilations(), pads);
+        Value zero = body.constant(scalarType(inputElement), 0);
+        Value x = body.widen(body.load(getInput(), from, inside, zero));
         Value w = body.widen(body.load(getWeights(), weight));
         return body.mulOf(x, w);
       },

@@ -47,22 +47,12 @@ struct Window {
     SmallVector<Value> position =
         windowCoordinates(body, out, at.take_back(spatial()), pool.getStrides(),
                           pool.getDilations(), pads);
-    Value guard;
-    for (size_t i = 0; i < spatial(); ++i) {
-      if (mayLeave(i)) {
-        guard = body.both(guard, body.inside(position[i], inputDims[2 + i]));
-      }
-    }
+    Value guard =
+        insideWindow(body, position, ArrayRef(inputDims).drop_front(2),
+                     ArrayRef(dims).drop_front(2), extents, pool.getStrides(),
+                     pool.getDilations(), pads);
     llvm::append_range(from, position);
     return body.load(pool.getInput(), from, guard, padding);
-  }
-
-  /// True unless the window provably stays inside along spatial axis i.
-  bool mayLeave(size_t i) const {
-    int64_t reach = (pool.getKernel()[i] - 1) * pool.getDilations()[i];
-    DimExpr last = (dims[2 + i] - 1) * pool.getStrides()[i] + reach;
-    return !pads[i].isConstant(0) ||
-           !(inputDims[2 + i] - 1 - last).isNonNegative();
   }
 
   /// How many elements the average at `at` divides by: along each axis, those

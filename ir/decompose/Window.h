@@ -26,8 +26,22 @@ windowCoordinates(BodyBuilder &body, mlir::ValueRange out,
   return coordinates;
 }
 
-inline bool allZero(llvm::ArrayRef<DimExpr> pads) {
-  return llvm::all_of(pads, [](DimExpr pad) { return pad.isConstant(0); });
+/// \returns whether `position` is inside the input along all spatial axes;
+/// null where every window provably is. `input`, `out` and `window` are the
+/// spatial extents.
+inline mlir::Value
+insideWindow(BodyBuilder &body, llvm::ArrayRef<mlir::Value> position,
+             llvm::ArrayRef<DimExpr> input, llvm::ArrayRef<DimExpr> out,
+             llvm::ArrayRef<DimExpr> window, llvm::ArrayRef<int64_t> strides,
+             llvm::ArrayRef<int64_t> dilations, llvm::ArrayRef<DimExpr> pads) {
+  mlir::Value guard;
+  for (size_t i = 0; i < position.size(); ++i) {
+    DimExpr last = (out[i] - 1) * strides[i] + (window[i] - 1) * dilations[i];
+    if (!pads[i].isConstant(0) || !(input[i] - 1 - last).isNonNegative()) {
+      guard = body.both(guard, body.inside(position[i], input[i]));
+    }
+  }
+  return guard;
 }
 
 } // namespace tilewright::tw
