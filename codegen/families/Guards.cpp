@@ -78,7 +78,7 @@ GuardPlan guardPlanOf(const FusedRegion &region, const TileDomain &domain,
   ReduceOp reduce = region.getReduce();
   Block &body = reduce.getBody().front();
   unsigned rank = reduce.getParallelRank();
-  plan.isConvex = true;
+  plan.isConvex = plan.isMask = true;
   auto varies = [&](LoadOp load, const TileAxis &axis, unsigned first) {
     return dependsOn(load.getGuard(), body.getArgument(first + axis.last));
   };
@@ -95,6 +95,10 @@ GuardPlan guardPlanOf(const FusedRegion &region, const TileDomain &domain,
       return {};
     }
     plan.loads.push_back(load);
+    plan.isMask &=
+        vectorAxis >= 0 &&
+        movementOf(load, body.getArgument(domain.parallel[vectorAxis].last),
+                   1) == Movement::Contiguous;
     plan.isConvex &= isConvexGuard(load.getGuard());
   }
   plan.plainFrom = domain.reduction.size();

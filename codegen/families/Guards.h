@@ -29,6 +29,8 @@ struct GuardPlan {
   /// Every guard is a conjunction of bounds on sums of coordinates, so that a
   /// box of coordinates is inside when its corners are.
   bool isConvex = false;
+  /// The guarded loads have lanes side by side, so that a guard can be a mask.
+  bool isMask = false;
 
   bool empty() const { return loads.empty(); }
 };

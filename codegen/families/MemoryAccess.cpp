@@ -105,6 +105,15 @@ Lanes loadLanes(KernelFrame &frame, const Memory &memory, const Lanes &offset,
   LaneBuilder &b = frame.getBuilder();
   bool guardVaries =
       activity.guard && isa<VectorType>(activity.guard.getType());
+  bool isContiguous =
+      offset.isLinear() && !offset.strideValue && offset.stride == 1;
+  if (activity.guard && !guardVaries && isContiguous &&
+      frame.getTarget().hasMaskedOps) {
+    // A mask of all lanes or none costs less than a branch.
+    Activity masked = activity;
+    masked.guard = b.splat(activity.guard);
+    return loadLanes(frame, memory, offset, masked);
+  }
   if (activity.guard && !guardVaries) {
     bool isScalar =
         offset.isUniform() && !isa<VectorType>(activity.otherwise.getType());
