@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One table of every reason code of normalize, fuse and plan. Codes are stable:
+// One table of every reason code of normalize, layout, fuse and plan. Codes are stable:
 // people search for them, and `explain` groups by them.
 //
 //===----------------------------------------------------------------------===//
@@ -45,6 +45,13 @@ inline constexpr Reason noEvaluator{"TWN022",
                                     "nothing here can run a constant subgraph"};
 inline constexpr Reason branchTaken{
     "TWN023", "a branch with a constant condition is inlined"};
+// layout
+inline constexpr Reason orderChosen{"TWL001",
+                                    "an order of axes is chosen by cost"};
+inline constexpr Reason copiedToRowMajor{
+    "TWL002", "a copy gives a user the row-major order that it needs"};
+inline constexpr Reason reshapeFixesOrder{
+    "TWL003", "a reshape cannot hand this order on"};
 // fuse
 inline constexpr Reason decomposed{"TWF001",
                                    "a named operation becomes primitives"};
@@ -68,8 +75,6 @@ inline constexpr Reason divisionInCoordinates{
 inline constexpr Reason reshapeSunk{"TWF020", "a reshape moves behind a map"};
 inline constexpr Reason reshapeStays{
     "TWF021", "a reshape's axes do not line up with the map"};
-inline constexpr Reason resultPermuted{
-    "TWF025", "a reduction yields the order that its user reads"};
 inline constexpr Reason regionFormed{"TWF030", "operations become one kernel"};
 inline constexpr Reason regionCycle{
     "TWF031", "fusing would close a cycle through other operations"};

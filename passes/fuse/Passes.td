@@ -57,11 +57,6 @@ def IsolateRegions : Pass<"tw-isolate-regions", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tilewright::tw::TwDialect"];
 }
 
-def PermuteResults : FusePass<"tw-permute-results"> {
-  let summary = "Let a reduction yield the axis order that its only user reads";
-  let constructor = "::tilewright::createPermuteResultsPass()";
-}
-
 def SinkReshapes : FusePass<"tw-sink-reshapes"> {
   let summary = "Move maps before the reshapes that they read";
   let description = [{

@@ -29,7 +29,7 @@ Evaluator::evaluate(func::FuncOp function) {
   auto main = cast<func::FuncOp>(function->clone());
   main.setName("main");
   module->push_back(main);
-  for (Phase phase : {Phase::Fuse, Phase::Tile}) {
+  for (Phase phase : {Phase::Layout, Phase::Fuse, Phase::Tile}) {
     TW_RETURN_IF_ERROR(runPhase(phase, *module, options));
   }
 

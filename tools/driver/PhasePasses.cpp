@@ -4,8 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `--tw-normalize`, `--tw-fuse` and `--tw-tile` run a phase as the compiler
-// does, `--tw-build-kernels` replaces the module by the kernels of its regions.
+// `--tw-normalize`, `--tw-layout`, `--tw-fuse` and `--tw-tile` run a phase as
+// the compiler does, `--tw-build-kernels` replaces the module by the kernels of
+// its regions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,6 +79,14 @@ public:
   void runOnOperation() override { runAs(Phase::Normalize); }
 };
 
+class LayoutPhase : public PhasePass<LayoutPhase> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LayoutPhase)
+  StringRef getArgument() const final { return "tw-layout"; }
+  StringRef getDescription() const final { return "The layout phase"; }
+  void runOnOperation() override { runAs(Phase::Layout); }
+};
+
 class FusePhase : public PhasePass<FusePhase> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FusePhase)
@@ -132,6 +141,7 @@ public:
 
 void registerPhasePasses() {
   PassRegistration<NormalizePhase>();
+  PassRegistration<LayoutPhase>();
   PassRegistration<FusePhase>();
   PassRegistration<TilePhase>();
   PassRegistration<BuildKernels>();

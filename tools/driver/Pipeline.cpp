@@ -13,6 +13,7 @@
 #include "codegen/families/Packing.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/fuse/Passes.h"
+#include "passes/layout/Passes.h"
 #include "passes/normalize/Passes.h"
 #include "passes/tile/SelectTactic.h"
 #include "tools/driver/Diagnostics.h"
@@ -29,13 +30,19 @@ static void normalize(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createCanonicalizeGraphPass(options.log));
 }
 
-static void fuse(OpPassManager &passes, const PipelineOptions &options) {
+/// Orders are chosen where bodies read values directly: after reshapes and
+/// movement have become addressing.
+static void layout(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createDecomposePass(options.log));
   passes.addPass(createDropUnitAxesPass(options.log));
   passes.addPass(createSinkReshapesPass(options.log));
   passes.addPass(createInlineProducersPass(options.log, options.strict));
   passes.addPass(createCanonicalizeGraphPass(options.log));
-  passes.addPass(createPermuteResultsPass(options.log));
+  passes.addPass(
+      createSelectLayoutsPass(options.log, options.target->lanes(4)));
+}
+
+static void fuse(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createCanonicalizeGraphPass(options.log));
   passes.addPass(createFormRegionsPass(options.log));
 }
@@ -82,6 +89,11 @@ Status runPhase(Phase phase, ModuleOp module, const PipelineOptions &options) {
                              : run(module, phase, [&](OpPassManager &passes) {
                                  normalize(passes, options);
                                });
+  case Phase::Layout:
+    return options.reference ? Status::ok()
+                             : run(module, phase, [&](OpPassManager &passes) {
+                                 layout(passes, options);
+                               });
   case Phase::Fuse:
     return run(module, phase, [&](OpPassManager &passes) {
       options.reference ? fuseNothing(passes, options) : fuse(passes, options);
@@ -91,7 +103,6 @@ Status runPhase(Phase phase, ModuleOp module, const PipelineOptions &options) {
   case Phase::Import:
   case Phase::Quantize: // nothing is quantised yet: all of it runs as it is
                         // written
-  case Phase::Layout:   // all tensors are row-major yet
   case Phase::Plan:
   case Phase::Codegen:
     return Status::ok();

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/fuse/Passes.h"
+#include "passes/layout/Passes.h"
 #include "passes/normalize/Passes.h"
 #include "passes/plan/Passes.h"
 
@@ -32,6 +33,7 @@ void registerPasses() {
   mlir::registerCSEPass();
   registerTilewrightNormalizePasses();
   registerTilewrightFusePasses();
+  registerTilewrightLayoutPasses();
   registerTilewrightPlanPasses();
   registerPhasePasses();
 }

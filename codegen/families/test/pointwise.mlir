@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s --tw-fuse --tw-tile=level=avx512 --tw-build-kernels=level=avx512 | FileCheck %s
+// RUN: tilewright-opt %s --tw-layout --tw-fuse --tw-tile=level=avx512 --tw-build-kernels=level=avx512 | FileCheck %s
 
 // One vector loop, and a masked rest. Nothing keeps the axes apart, so they are
 // merged into one.

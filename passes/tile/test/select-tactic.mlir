@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s --tw-fuse --tw-tile=level=avx2 | FileCheck %s
+// RUN: tilewright-opt %s --tw-layout --tw-fuse --tw-tile=level=avx2 | FileCheck %s
 // RUN: tilewright-opt %s --tw-fuse=reference --tw-tile="level=avx2 reference" | FileCheck %s --check-prefix=REFERENCE
 
 // A matrix product and its bias are one region with a register tile: lanes along

@@ -1,0 +1,71 @@
+//===- SelectLayouts.cpp - an order of axes for every value ---------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+//
+// A body reads operands by coordinates, so a layout is nothing but the order of
+// a tensor type's axes: permuting them in the type, in the producer's
+// coordinates and in every load changes no element. Which orders to take is a
+// question of cost over the whole graph (LayoutCost.h). Convolutions come out
+// channels-last, where vector lanes run along output channels and store whole
+// vectors; attention's transposes meet the order of what they read.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/fuse/Access.h"
+#include "passes/layout/ApplyOrders.h"
+#include "passes/layout/ChooseOrders.h"
+#include "passes/layout/Passes.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+#define GEN_PASS_DEF_SELECTLAYOUTS
+#include "passes/layout/Passes.h.inc"
+
+using namespace tw;
+
+static std::string nameOf(Operation *primitive) {
+  auto root = primitive->getAttrOfType<StringAttr>("root");
+  return root ? root.str() : isa<MapOp>(primitive) ? "map" : "reduction";
+}
+
+namespace {
+
+class SelectLayouts : public impl::SelectLayoutsBase<SelectLayouts> {
+public:
+  SelectLayouts(DecisionLog *log, unsigned vectorLanes) : log(log) {
+    lanes = vectorLanes;
+  }
+
+  void runOnOperation() override {
+    Decisions decisions(log, remarks);
+    LayoutGraph graph(getOperation(), lanes);
+    chooseOrders(graph, LayoutCost(graph, lanes));
+    for (const LayoutNode &node : graph.getNodes()) {
+      ArrayRef<unsigned> order = graph.getClasses()[node.orderClass].order;
+      if (!isIdentity(order)) {
+        decisions.did(reasons::orderChosen, node.op->getLoc(),
+                      nameOf(node.op) + ", " + describe(order));
+        applyOrder(node.op, order, decisions);
+      }
+    }
+    for (Block *block : graphBlocks(getOperation())) {
+      removeCopies(*block);
+    }
+  }
+
+private:
+  DecisionLog *log;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createSelectLayoutsPass(DecisionLog *log,
+                                              unsigned vectorLanes) {
+  return std::make_unique<SelectLayouts>(log, vectorLanes);
+}
+
+} // namespace tilewright
