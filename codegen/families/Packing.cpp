@@ -26,7 +26,6 @@ bool isPackable(const FusedRegion &region, LoadOp load,
            .getDefiningOp<ConstantOp>()) {
     return false;
   }
-  unsigned rank = reduce.getParallelRank();
   unsigned seen = 0;
   SmallVector<DimExpr> domain = domainOf(reduce);
   SmallVector<DimExpr> dims = dimsOf(argument.getType());
@@ -43,8 +42,6 @@ bool isPackable(const FusedRegion &region, LoadOp load,
     }
     if (own == coordinate) {
       seen += 2 * dim.getConstant().value_or(0) >= width;
-    } else if (own.getArgNumber() < rank) {
-      return false;
     }
   }
   return seen == 1;
@@ -86,14 +83,23 @@ static std::optional<PackSite> findSite(const FusedRegion &region,
   return std::nullopt;
 }
 
-/// The map that rearranges `constant`; `order` lists, for each axis of the
-/// result between the first and the last, the axis of the constant.
+/// Which axis of a constant stands where in its packed form: `outer` axes, the
+/// blocks of the lane axis, `inner` axes in the order of the loops, the lanes.
+struct PackOrder {
+  SmallVector<unsigned> outer, inner;
+  unsigned laneAxis = 0;
+};
+
+/// The map that rearranges `constant`.
 static Value buildPack(OpBuilder &builder, Location loc, Value constant,
-                       unsigned laneAxis, ArrayRef<unsigned> order,
-                       int64_t width) {
+                       const PackOrder &order, int64_t width) {
   SmallVector<DimExpr> dims = dimsOf(constant.getType());
-  SmallVector<DimExpr> packed = {dims[laneAxis].ceilDiv(width)};
-  for (unsigned axis : order) {
+  SmallVector<DimExpr> packed;
+  for (unsigned axis : order.outer) {
+    packed.push_back(dims[axis]);
+  }
+  packed.push_back(dims[order.laneAxis].ceilDiv(width));
+  for (unsigned axis : order.inner) {
     packed.push_back(dims[axis]);
   }
   packed.push_back(DimExpr::constant(builder.getContext(), width));
@@ -102,15 +108,57 @@ static Value buildPack(OpBuilder &builder, Location loc, Value constant,
       builder, loc, packed, element,
       [&](BodyBuilder &body, ValueRange at) -> Value {
         SmallVector<Value> from(dims.size(), body.index(0));
-        from[laneAxis] = body.add(body.mul(at.front(), width), at.back());
-        for (auto [i, axis] : llvm::enumerate(order)) {
-          from[axis] = at[1 + i];
+        unsigned next = 0, lane = order.laneAxis;
+        for (unsigned axis : order.outer) {
+          from[axis] = at[next++];
         }
-        Value inside = body.inside(from[laneAxis], dims[laneAxis]);
+        from[lane] = body.add(body.mul(at[next++], width), at.back());
+        for (unsigned axis : order.inner) {
+          from[axis] = at[next++];
+        }
+        Value inside = body.inside(from[lane], dims[lane]);
         return body.load(constant, from, inside,
                          body.constant(scalarType(element), 0));
       },
       "pack");
+}
+
+static PackOrder orderOf(const FusedRegion &region, const PackSite &site) {
+  unsigned rank = region.getReduce().getParallelRank();
+  SmallVector<TileAxis> loops = tileDomainOf(region).reduction;
+  PackOrder order;
+  // The position of each inner axis in the nest; merged loops keep the order
+  // of their coordinates.
+  SmallVector<std::pair<std::pair<size_t, unsigned>, unsigned>> inner;
+  for (auto [axis, index] : llvm::enumerate(LoadOp(site.load).getIndices())) {
+    auto own = dyn_cast<BlockArgument>(index);
+    if (!own) {
+      continue; // an axis of one element
+    }
+    if (own == site.coordinate) {
+      order.laneAxis = axis;
+    } else if (own.getArgNumber() < rank) {
+      order.outer.push_back(axis);
+    } else {
+      unsigned number = own.getArgNumber() - rank;
+      size_t loop = 0;
+      // A loop stands in the place of the last coordinate that it merges.
+      for (size_t i = 0, best = loops.size(); i < loops.size(); ++i) {
+        bool isCloser =
+            loops[i].last >= number &&
+            (best == loops.size() || loops[i].last < loops[best].last);
+        if (isCloser) {
+          loop = best = i;
+        }
+      }
+      inner.push_back({{loop, number}, static_cast<unsigned>(axis)});
+    }
+  }
+  llvm::sort(inner);
+  for (auto [position, axis] : inner) {
+    order.inner.push_back(axis);
+  }
+  return order;
 }
 
 /// Inserts the pack in front of the region and redirects the load.
@@ -119,30 +167,9 @@ static void pack(FusedRegion &region, const PackSite &site) {
   LoadOp load = site.load;
   auto argument = cast<BlockArgument>(load.getSource());
   Value constant = op.getInputs()[argument.getArgNumber()];
-  unsigned rank = region.getReduce().getParallelRank();
-  unsigned laneAxis = 0;
-  // Reduction axes in the order of the loops.
-  SmallVector<std::pair<unsigned, unsigned>> byLoop;
-  for (auto [axis, index] : llvm::enumerate(load.getIndices())) {
-    auto own = dyn_cast<BlockArgument>(index);
-    if (!own) {
-      continue; // an axis of one element
-    }
-    if (own == site.coordinate) {
-      laneAxis = axis;
-    } else {
-      byLoop.push_back(
-          {own.getArgNumber() - rank, static_cast<unsigned>(axis)});
-    }
-  }
-  llvm::sort(byLoop);
-  SmallVector<unsigned> order;
-  for (auto [loop, axis] : byLoop) {
-    order.push_back(axis);
-  }
+  PackOrder order = orderOf(region, site);
   OpBuilder builder(op);
-  Value packed =
-      buildPack(builder, op.getLoc(), constant, laneAxis, order, site.width);
+  Value packed = buildPack(builder, op.getLoc(), constant, order, site.width);
 
   op.getInputsMutable().append(packed);
   BlockArgument packedArgument =
@@ -150,8 +177,12 @@ static void pack(FusedRegion &region, const PackSite &site) {
   BodyBuilder body(op.getLoc(), op.getContext());
   body.setInsertionPoint(load);
   Value width = body.index(site.width);
-  SmallVector<Value> indices = {body.floorDiv(site.coordinate, width)};
-  for (unsigned axis : order) {
+  SmallVector<Value> indices;
+  for (unsigned axis : order.outer) {
+    indices.push_back(load.getIndices()[axis]);
+  }
+  indices.push_back(body.floorDiv(site.coordinate, width));
+  for (unsigned axis : order.inner) {
     indices.push_back(load.getIndices()[axis]);
   }
   indices.push_back(body.mod(site.coordinate, width));

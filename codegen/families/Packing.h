@@ -6,8 +6,8 @@
 //
 // A contraction that runs its lanes along an output axis wants the weights of
 // neighbouring outputs side by side. Weights that are constants are rearranged
-// once, at compile time: `[…, N, …]` becomes `[ceil(N / W), reduction axes …,
-// W]`, filled up with zeros. The rearrangement is a `tw.map` in front of the
+// once, at compile time: `[…, N, …]` becomes `[groups …, ceil(N / W), reduction
+// axes in the order of the loops …, W]`, filled up with zeros. The rearrangement is a `tw.map` in front of the
 // region, for the constant folder to evaluate.
 //
 //===----------------------------------------------------------------------===//
@@ -22,7 +22,7 @@ namespace tilewright::families {
 
 /// \returns true when `load`, in a reduction's body, reads an operand of the
 /// region that is a constant and that can be packed along `coordinate`: an
-/// index of its own, and every other index a plain reduction coordinate.
+/// index of its own, and every other index a plain coordinate.
 /// Filling up to whole vectors of `width` may at most double the constant.
 bool isPackable(const FusedRegion &region, tw::LoadOp load,
                 mlir::BlockArgument coordinate, int64_t width);

@@ -33,6 +33,12 @@ FailureOr<SmallVector<Value>> ConvOp::decompose(OpBuilder &builder) {
   llvm::append_range(domain, ArrayRef(dims).drop_front(2));
 
   SmallVector<DimExpr> extents(ArrayRef(weightDims).drop_front(1));
+  Value weights = getWeights();
+  if (group > 1) {
+    SmallVector<DimExpr> split(ArrayRef(domain).slice(1, 2));
+    llvm::append_range(split, extents);
+    weights = buildReshape(builder, loc, weights, split);
+  }
   DimExpr channels = weightDims[1];
   Value sum = buildReduce(
       builder, loc, FoldKind::Add, domain, extents, accumulator,
@@ -41,12 +47,13 @@ FailureOr<SmallVector<Value>> ConvOp::decompose(OpBuilder &builder) {
         Value m = group > 1 ? at[2] : at[1];
         ValueRange reduction = at.take_back(1 + spatial);
         ValueRange out = at.drop_back(1 + spatial).take_back(spatial);
-        Value c = reduction[0], oc = m;
+        Value c = reduction[0];
+        SmallVector<Value> weight{m};
         if (g) {
           c = body.add(body.mul(g, body.size(channels)), c);
-          oc = body.add(body.mul(g, body.size(perGroup)), m);
+          weight = {g, m};
         }
-        SmallVector<Value> from{at[0], c}, weight{oc};
+        SmallVector<Value> from{at[0], c};
         SmallVector<Value> window =
             windowCoordinates(body, out, reduction.drop_front(), getStrides(),
                               getDilations(), pads);
@@ -58,7 +65,7 @@ FailureOr<SmallVector<Value>> ConvOp::decompose(OpBuilder &builder) {
             getStrides(), getDilations(), pads);
         Value zero = body.constant(scalarType(inputElement), 0);
         Value x = body.widen(body.load(getInput(), from, inside, zero));
-        Value w = body.widen(body.load(getWeights(), weight));
+        Value w = body.widen(body.load(weights, weight));
         return body.mulOf(x, w);
       },
       group > 1 && channels.isConstant(1) ? "depthwise" : "conv");
