@@ -34,7 +34,7 @@ Status internal(const Twine &message) {
 const char optimisation[] = "function(sroa,early-cse<memssa>,simplifycfg,"
                             "instcombine<no-verify-fixpoint>,"
                             "loop-mssa(loop-rotate,licm),loop(indvars,loop-"
-                            "deletion,loop-unroll-full),sroa,"
+                            "deletion),sroa,"
                             "early-cse<memssa>,gvn,instcombine<no-verify-"
                             "fixpoint>,loop-mssa(licm),dse,adce,"
                             "simplifycfg)";

@@ -55,10 +55,7 @@ public:
   /// \returns cycles per useful scalar step.
   double cost(const Candidate &candidate);
 
-  bool fitsRegisters(const Candidate &candidate) const {
-    int64_t vectors = std::max<int64_t>(candidate.width / lanes, 1);
-    return candidate.copies() * vectors + vectors + 2 <= target.vectorRegisters;
-  }
+  bool fitsRegisters(const Candidate &candidate) const;
 
   const TileDomain &getDomain() const { return domain; }
   int64_t getLanes() const { return lanes; }
@@ -121,6 +118,31 @@ double CostModel::laneEfficiency(const TileAxis &axis, int64_t width) const {
     rounded += target.hasMaskedOps ? width + width / 8 : rest * width;
   }
   return static_cast<double>(extent) / rounded;
+}
+
+/// True if the accumulators fit beside one step's vectors. Where the vectors of
+/// one step come back in the next (a window that slides along the copies), all
+/// of them stay.
+bool CostModel::fitsRegisters(const Candidate &candidate) const {
+  int64_t vectors = std::max<int64_t>(candidate.width / lanes, 1);
+  int64_t step = vectors;
+  if (region.form == Form::Reduce && candidate.vectorAxis >= 0) {
+    Block &body = region.getReduce().getBody().front();
+    BlockArgument along =
+        body.getArgument(domain.parallel[candidate.vectorAxis].last);
+    for (LoadOp load : body.getOps<LoadOp>()) {
+      int64_t copies = 1;
+      bool hasLanes = movementOf(load, along, 1) != Movement::None;
+      for (const NestParameters::Unroll &unroll : candidate.unroll) {
+        BlockArgument axis =
+            body.getArgument(domain.parallel[unroll.axis].last);
+        copies *=
+            movementOf(load, axis, 1) != Movement::None ? unroll.count : 1;
+      }
+      step = std::max(step, hasLanes ? copies * vectors : 0);
+    }
+  }
+  return candidate.copies() * vectors + step + 2 <= target.vectorRegisters;
 }
 
 double CostModel::loadCost(LoadOp load, const Candidate &candidate,
