@@ -198,7 +198,8 @@ double CostModel::bodyCost(Operation *primitive, const Candidate &candidate) {
           source && isPrimitive(source)
               ? 0
               : loadCost(load, candidate, along, static_cast<bool>(reduce));
-    } else if (!op.getResult(0).getType().isIndex() &&
+    } else if (!isa<arith::ConstantOp>(op) &&
+               !op.getResult(0).getType().isIndex() &&
                !(reduce && op.getResult(0).getType().isInteger(1))) {
       // Guards are decided outside of the inner loops.
       arithmetic += candidate.copies() * vectors * fmaCycles;
@@ -249,6 +250,10 @@ double CostModel::cost(const Candidate &candidate) {
     double extent =
         std::max<int64_t>(extentOf(domain.parallel[unroll.axis]), 1);
     efficiency *= extent / (std::ceil(extent / unroll.count) * unroll.count);
+  }
+  // Of equal tiles, the one whose copies are the closest in memory.
+  for (const NestParameters::Unroll &unroll : candidate.unroll) {
+    efficiency *= 1 - 1e-6 * (domain.parallel.size() - unroll.axis);
   }
   bool isReduce = region.form == Form::Reduce;
   double cycles = isReduce ? perStep + perTile / std::max(trips, 1.0) : perTile;
