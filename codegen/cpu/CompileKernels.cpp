@@ -85,7 +85,7 @@ private:
     module->push_back(kernel->clone());
     std::string layout =
         (*machine)->createDataLayout().getStringRepresentation();
-    if (failed(lowerKernel(*module, target, layout))) {
+    if (failed(lowerKernel(*module, target, layout, options.keepDenormals))) {
       return inKernel(kernel, diagnostics.message("it cannot be lowered"));
     }
     Result<ObjectCode> code =

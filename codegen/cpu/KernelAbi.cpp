@@ -103,9 +103,40 @@ LLVM::LLVMFuncOp makeBody(OpBuilder &builder, twk::KernelOp kernel,
   return body;
 }
 
+/// Sets the control word of the vector unit. \returns memory that holds what it
+/// was.
+Value setControlWord(OpBuilder &builder, Location loc, int32_t bits) {
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Type i32 = builder.getI32Type();
+  Value one = LLVM::ConstantOp::create(builder, loc, i32, 1);
+  auto slot = [&] {
+    return LLVM::AllocaOp::create(builder, loc, pointer, i32, one);
+  };
+  Value before = slot(), now = slot();
+  auto call = [&](StringRef name, Value memory) {
+    LLVM::CallIntrinsicOp::create(builder, loc, builder.getStringAttr(name),
+                                  memory);
+  };
+  call("llvm.x86.sse.stmxcsr", before);
+  Value word = LLVM::ConstantOp::create(builder, loc, i32, bits);
+  LLVM::StoreOp::create(builder, loc, word, now);
+  call("llvm.x86.sse.ldmxcsr", now);
+  return before;
+}
+
+/// The control word while a kernel runs: all exceptions masked, rounding to
+/// nearest; denormals count as zero, as operands and as results, unless they
+/// are kept (Intel SDM, volume 1, 10.2.3).
+int32_t controlWord(bool keepDenormals) {
+  constexpr int32_t masks = 0x1f80, flushToZero = 0x8000,
+                    denormalsAreZero = 0x0040;
+  return keepDenormals ? masks : masks | flushToZero | denormalsAreZero;
+}
+
 /// Makes the function that the runtime calls.
 void makeEntry(OpBuilder &builder, Location loc, StringRef name,
-               unsigned numBuffers, unsigned numSizes, LLVM::LLVMFuncOp body) {
+               unsigned numBuffers, unsigned numSizes, LLVM::LLVMFuncOp body,
+               bool keepDenormals) {
   MLIRContext *context = builder.getContext();
   auto pointer = LLVM::LLVMPointerType::get(context);
   Type i64 = builder.getI64Type();
@@ -131,12 +162,15 @@ void makeEntry(OpBuilder &builder, Location loc, StringRef name,
       LLVM::SExtOp::create(builder, loc, i64, entry->getArgument(3)));
   operands.push_back(loadElement(builder, loc, pointer, args, Workspace));
   operands.push_back(loadElement(builder, loc, pointer, args, StatusWord));
+  Value before = setControlWord(builder, loc, controlWord(keepDenormals));
   LLVM::CallOp::create(builder, loc, body, operands);
+  LLVM::CallIntrinsicOp::create(
+      builder, loc, builder.getStringAttr("llvm.x86.sse.ldmxcsr"), before);
   LLVM::ReturnOp::create(builder, loc, ValueRange());
 }
 } // namespace
 
-void lowerKernelAbi(twk::KernelOp kernel) {
+void lowerKernelAbi(twk::KernelOp kernel, bool keepDenormals) {
   OpBuilder builder(kernel);
   LLVMTypeConverter converter(kernel.getContext());
   std::string name = kernel.getSymName().str();
@@ -144,7 +178,8 @@ void lowerKernelAbi(twk::KernelOp kernel) {
   unsigned numSizes = kernel.getNumSizes();
   LLVM::LLVMFuncOp body = makeBody(builder, kernel, converter);
   builder.setInsertionPointAfter(body);
-  makeEntry(builder, kernel.getLoc(), name, numBuffers, numSizes, body);
+  makeEntry(builder, kernel.getLoc(), name, numBuffers, numSizes, body,
+            keepDenormals);
   kernel.erase();
 }
 

@@ -158,13 +158,13 @@ LogicalResult lowerToLlvmDialect(ModuleOp module, StringRef dataLayout) {
 }
 
 LogicalResult lowerKernel(ModuleOp module, const TargetSpec &target,
-                          StringRef dataLayout) {
+                          StringRef dataLayout, bool keepDenormals) {
   if (failed(expandOperations(module, target))) {
     return failure();
   }
   for (twk::KernelOp kernel :
        llvm::make_early_inc_range(module.getOps<twk::KernelOp>())) {
-    lowerKernelAbi(kernel);
+    lowerKernelAbi(kernel, keepDenormals);
   }
   return lowerToLlvmDialect(module, dataLayout);
 }

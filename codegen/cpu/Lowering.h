@@ -25,8 +25,9 @@ llvm::LogicalResult expandOperations(mlir::ModuleOp module,
 
 /// Replaces the twk.kernel by two functions: an internal one with one argument
 /// per buffer and size, and the exported one, of the runtime's C signature,
-/// that unpacks KernelArgs and calls it.
-void lowerKernelAbi(twk::KernelOp kernel);
+/// that unpacks KernelArgs, sets up the floating-point environment and calls
+/// it.
+void lowerKernelAbi(twk::KernelOp kernel, bool keepDenormals);
 
 /// Turns everything else into the LLVM dialect.
 llvm::LogicalResult lowerToLlvmDialect(mlir::ModuleOp module,
@@ -34,6 +35,6 @@ llvm::LogicalResult lowerToLlvmDialect(mlir::ModuleOp module,
 
 /// All of the above.
 llvm::LogicalResult lowerKernel(mlir::ModuleOp module, const TargetSpec &target,
-                                llvm::StringRef dataLayout);
+                                llvm::StringRef dataLayout, bool keepDenormals);
 
 } // namespace tilewright

@@ -46,6 +46,7 @@ Result<CpuImage> compilePlanned(ModuleOp kernels,
   }
   CpuOptions cpu;
   cpu.threads = options.threads;
+  cpu.keepDenormals = options.keepDenormals;
   Status dumped;
   if (!options.kernelFolder.empty()) {
     cpu.dump = [&](StringRef kernel, CpuDump kind, StringRef text) {

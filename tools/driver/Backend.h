@@ -22,6 +22,7 @@ struct BackendOptions {
   const TargetSpec *target = nullptr;
   const TacticRegistry *tactics = nullptr;
   unsigned threads = 2;
+  bool keepDenormals = false; ///< kernels compute with denormal numbers
   /// Folder that gets each kernel as KERNEL.mlir, .ll and .s; empty: none.
   std::string kernelFolder;
 };

@@ -158,6 +158,7 @@ Status Compile::phase(Phase which) {
   backend.target = target;
   backend.tactics = &familyTactics();
   backend.threads = threads;
+  backend.keepDenormals = options.strict || options.reference;
   backend.kernelFolder = options.kernelFolder;
   switch (which) {
   case Phase::Import:

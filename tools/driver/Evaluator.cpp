@@ -37,6 +37,7 @@ Evaluator::evaluate(func::FuncOp function) {
   backend.target = &lowest;
   backend.tactics = options.tactics;
   backend.threads = threads;
+  backend.keepDenormals = true;
   Result<BackendResult> code = generateCode(*module, backend, &ignored);
   if (!code) {
     return code.status();
