@@ -151,6 +151,7 @@ static void addJoined(const LayoutNode &node, const TensorRead &read,
   }
 }
 
+/// The orders to try, plain ones first: of equal cost, the first is taken.
 static SmallVector<AxisOrder> candidatesOf(const LayoutGraph &graph,
                                            unsigned number) {
   const OrderClass &own = graph.getClasses()[number];
@@ -159,9 +160,6 @@ static SmallVector<AxisOrder> candidatesOf(const LayoutGraph &graph,
     const LayoutNode &node = graph.getNodes()[member];
     for (const TensorRead &read : node.reads) {
       addJoined(node, read, candidates);
-      if (!read.staysInside) {
-        candidates.add(echoOf(graph, node, read));
-      }
     }
     for (Value result : node.op->getResults()) {
       addReshapes(
@@ -169,18 +167,21 @@ static SmallVector<AxisOrder> candidatesOf(const LayoutGraph &graph,
           candidates);
     }
   }
+  for (unsigned axis = 0; axis < own.rank; ++axis) {
+    candidates.add(moveToEnd(own.rank, {axis}));
+  }
   for (unsigned reader : own.readers) {
     for (unsigned member : graph.getClasses()[reader].nodes) {
       const LayoutNode &node = graph.getNodes()[member];
       for (const TensorRead &read : node.reads) {
+        if (reader == number && !read.staysInside) {
+          candidates.add(echoOf(graph, node, read));
+        }
         if (read.sourceClass == number && !read.staysInside) {
           candidates.add(wishThroughReshapes(graph, node, read));
         }
       }
     }
-  }
-  for (unsigned axis = 0; axis < own.rank; ++axis) {
-    candidates.add(moveToEnd(own.rank, {axis}));
   }
   return SmallVector<AxisOrder>(candidates.get());
 }
