@@ -190,14 +190,19 @@ static SmallVector<AxisOrder> candidatesOf(const LayoutGraph &graph,
 // Descent
 //===----------------------------------------------------------------------===//
 
-static SmallVector<AxisOrder> ordersOf(const LayoutGraph &graph) {
-  return llvm::map_to_vector(graph.getClasses(),
-                             [](const OrderClass &own) { return own.order; });
+/// Orders of some classes, to go back to.
+using Snapshot = SmallVector<std::pair<unsigned, AxisOrder>>;
+
+static Snapshot takeSnapshot(const LayoutGraph &graph,
+                             const llvm::SetVector<unsigned> &numbers) {
+  return llvm::map_to_vector(numbers, [&](unsigned number) {
+    return std::pair(number, graph.getClasses()[number].order);
+  });
 }
 
-static void setOrders(LayoutGraph &graph, ArrayRef<AxisOrder> orders) {
-  for (auto [own, order] : llvm::zip(graph.getClasses(), orders)) {
-    own.order = order;
+static void restore(LayoutGraph &graph, const Snapshot &snapshot) {
+  for (const auto &[number, order] : snapshot) {
+    graph.getClasses()[number].order = order;
   }
 }
 
@@ -219,26 +224,27 @@ static void followedByReaders(LayoutGraph &graph, unsigned number) {
 }
 
 /// Gives a class the candidate for which `costOf` is least, with `follow` to
-/// change others along with it. \returns true if that changes its order.
+/// change its readers along with it. \returns true if that changes its order.
 static bool improve(
     LayoutGraph &graph, unsigned number, llvm::function_ref<double()> costOf,
     llvm::function_ref<void()> follow = [] {}) {
   OrderClass &own = graph.getClasses()[number];
-  SmallVector<AxisOrder> present = ordersOf(graph), best = present;
+  AxisOrder before = own.order;
+  Snapshot present = takeSnapshot(graph, own.readers), best = present;
   double least = costOf() * (1 - leastGain);
   for (const AxisOrder &candidate : candidatesOf(graph, number)) {
-    if (candidate == present[number]) {
+    if (candidate == before) {
       continue;
     }
     own.order = candidate;
     follow();
     if (double cost = costOf(); cost < least) {
       least = cost;
-      best = ordersOf(graph);
+      best = takeSnapshot(graph, own.readers);
     }
-    setOrders(graph, present);
+    restore(graph, present);
   }
-  setOrders(graph, best);
+  restore(graph, best);
   return best != present;
 }
 
@@ -303,20 +309,22 @@ static void setRowMajor(LayoutGraph &graph) {
 /// What a class costs if what it reads follows it.
 static double costIfOperandsFollow(LayoutGraph &graph, const LayoutCost &cost,
                                    unsigned number) {
-  SmallVector<AxisOrder> present = ordersOf(graph);
+  Snapshot present;
   for (unsigned member : graph.getClasses()[number].nodes) {
     const LayoutNode &node = graph.getNodes()[member];
     for (const TensorRead &read : node.reads) {
-      if (read.sourceClass && *read.sourceClass != number &&
-          graph.getClasses()[*read.sourceClass].mayMove) {
-        graph.getClasses()[*read.sourceClass].order =
-            wishThroughReshapes(graph, node, read)
-                .value_or(present[*read.sourceClass]);
+      unsigned source = read.sourceClass.value_or(number);
+      std::optional<AxisOrder> wish = wishThroughReshapes(graph, node, read);
+      if (source != number && graph.getClasses()[source].mayMove && wish) {
+        present.push_back({source, graph.getClasses()[source].order});
+        graph.getClasses()[source].order = *wish;
       }
     }
   }
   double cycles = cost.ofClass(number);
-  setOrders(graph, present);
+  // The first that was kept is the one from before.
+  std::reverse(present.begin(), present.end());
+  restore(graph, present);
   return cycles;
 }
 
@@ -336,16 +344,18 @@ static void startFromOwn(LayoutGraph &graph, const LayoutCost &cost,
 }
 
 void chooseOrders(LayoutGraph &graph, const LayoutCost &cost) {
+  llvm::SetVector<unsigned> all;
+  all.insert_range(llvm::seq<unsigned>(0, graph.getClasses().size()));
   double least = descend(graph, cost);
-  SmallVector<AxisOrder> best = ordersOf(graph);
+  Snapshot best = takeSnapshot(graph, all);
   for (bool operandsFollow : {false, true}) {
     startFromOwn(graph, cost, operandsFollow);
     if (double found = descend(graph, cost); found < least) {
       least = found;
-      best = ordersOf(graph);
+      best = takeSnapshot(graph, all);
     }
   }
-  setOrders(graph, best);
+  restore(graph, best);
 }
 
 } // namespace tilewright
