@@ -15,7 +15,7 @@ using namespace tw;
 /// Descent over all classes stops after so many rounds.
 static constexpr unsigned maxRounds = 6;
 /// A change must gain this share of what it touches.
-static constexpr double leastGain = 0.01;
+static constexpr double leastGain = 0.002;
 
 //===----------------------------------------------------------------------===//
 // Candidates
@@ -134,19 +134,32 @@ static std::optional<AxisOrder> wishThroughReshapes(const LayoutGraph &graph,
   return wish;
 }
 
+/// Adds the orders that end with coordinates which a load joins into one, as
+/// those of a channel in groups.
+static void addJoined(const LayoutNode &node, const TensorRead &read,
+                      Candidates &candidates) {
+  for (unsigned axis = 0; axis < read.extents.size(); ++axis) {
+    SmallVector<unsigned> joined;
+    for (unsigned argument = 0; argument < node.rank; ++argument) {
+      if (!read.slopes[argument][axis].isZero()) {
+        joined.push_back(argument);
+      }
+    }
+    if (joined.size() > 1) {
+      candidates.add(moveToEnd(node.rank, joined));
+    }
+  }
+}
+
+/// The orders to try, plain ones first: of equal cost, the first is taken.
 static SmallVector<AxisOrder> candidatesOf(const LayoutGraph &graph,
                                            unsigned number) {
   const OrderClass &own = graph.getClasses()[number];
   Candidates candidates(own.rank);
-  for (unsigned axis = 0; axis < own.rank; ++axis) {
-    candidates.add(moveToEnd(own.rank, {axis}));
-  }
   for (unsigned member : own.nodes) {
     const LayoutNode &node = graph.getNodes()[member];
     for (const TensorRead &read : node.reads) {
-      if (!read.staysInside) {
-        candidates.add(echoOf(graph, node, read));
-      }
+      addJoined(node, read, candidates);
     }
     for (Value result : node.op->getResults()) {
       addReshapes(
@@ -154,10 +167,16 @@ static SmallVector<AxisOrder> candidatesOf(const LayoutGraph &graph,
           candidates);
     }
   }
+  for (unsigned axis = 0; axis < own.rank; ++axis) {
+    candidates.add(moveToEnd(own.rank, {axis}));
+  }
   for (unsigned reader : own.readers) {
     for (unsigned member : graph.getClasses()[reader].nodes) {
       const LayoutNode &node = graph.getNodes()[member];
       for (const TensorRead &read : node.reads) {
+        if (reader == number && !read.staysInside) {
+          candidates.add(echoOf(graph, node, read));
+        }
         if (read.sourceClass == number && !read.staysInside) {
           candidates.add(wishThroughReshapes(graph, node, read));
         }
@@ -171,24 +190,61 @@ static SmallVector<AxisOrder> candidatesOf(const LayoutGraph &graph,
 // Descent
 //===----------------------------------------------------------------------===//
 
-/// Gives a class the candidate for which `costOf` is least. \returns true if
-/// that changes its order.
-static bool improve(LayoutGraph &graph, unsigned number,
-                    llvm::function_ref<double()> costOf) {
+/// Orders of some classes, to go back to.
+using Snapshot = SmallVector<std::pair<unsigned, AxisOrder>>;
+
+static Snapshot takeSnapshot(const LayoutGraph &graph,
+                             const llvm::SetVector<unsigned> &numbers) {
+  return llvm::map_to_vector(numbers, [&](unsigned number) {
+    return std::pair(number, graph.getClasses()[number].order);
+  });
+}
+
+static void restore(LayoutGraph &graph, const Snapshot &snapshot) {
+  for (const auto &[number, order] : snapshot) {
+    graph.getClasses()[number].order = order;
+  }
+}
+
+/// Gives the classes that read a class the orders that follow it.
+static void followedByReaders(LayoutGraph &graph, unsigned number) {
+  for (unsigned reader : graph.getClasses()[number].readers) {
+    OrderClass &other = graph.getClasses()[reader];
+    for (unsigned member : other.nodes) {
+      const LayoutNode &node = graph.getNodes()[member];
+      for (const TensorRead &read : node.reads) {
+        bool isFirst =
+            other.mayMove && reader != number && read.sourceClass == number;
+        if (auto echo = isFirst ? echoOf(graph, node, read) : std::nullopt) {
+          other.order = *echo;
+        }
+      }
+    }
+  }
+}
+
+/// Gives a class the candidate for which `costOf` is least, with `follow` to
+/// change its readers along with it. \returns true if that changes its order.
+static bool improve(
+    LayoutGraph &graph, unsigned number, llvm::function_ref<double()> costOf,
+    llvm::function_ref<void()> follow = [] {}) {
   OrderClass &own = graph.getClasses()[number];
-  AxisOrder present = own.order, best = present;
+  AxisOrder before = own.order;
+  Snapshot present = takeSnapshot(graph, own.readers), best = present;
   double least = costOf() * (1 - leastGain);
   for (const AxisOrder &candidate : candidatesOf(graph, number)) {
-    if (candidate == present) {
+    if (candidate == before) {
       continue;
     }
     own.order = candidate;
+    follow();
     if (double cost = costOf(); cost < least) {
       least = cost;
-      best = candidate;
+      best = takeSnapshot(graph, own.readers);
     }
+    restore(graph, present);
   }
-  own.order = best;
+  restore(graph, best);
   return best != present;
 }
 
@@ -200,51 +256,106 @@ static double totalCost(const LayoutGraph &graph, const LayoutCost &cost) {
   return total;
 }
 
-/// Changes one class at a time, in program order, while that gains.
-/// \returns the cost that is left.
+/// The classes whose cost depends on a class or, `far`, on those that read it.
+static llvm::SetVector<unsigned> touchedBy(const LayoutGraph &graph,
+                                           unsigned number, bool far) {
+  llvm::SetVector<unsigned> touched(graph.getClasses()[number].readers);
+  for (unsigned reader : graph.getClasses()[number].readers) {
+    if (far) {
+      touched.insert_range(graph.getClasses()[reader].readers);
+    }
+  }
+  return touched;
+}
+
+/// Changes one class at a time, in program order, alone or with those that read
+/// it, while that gains. \returns the cost that is left.
 static double descend(LayoutGraph &graph, const LayoutCost &cost) {
   bool changed = true;
   for (unsigned round = 0; changed && round < maxRounds; ++round) {
     changed = false;
     for (unsigned number = 0; number < graph.getClasses().size(); ++number) {
-      const OrderClass &own = graph.getClasses()[number];
-      if (own.mayMove) {
-        changed |= improve(graph, number, [&] {
-          double touched = 0;
-          for (unsigned reader : own.readers) {
-            touched += cost.ofClass(reader);
-          }
-          return touched;
-        });
+      if (!graph.getClasses()[number].mayMove) {
+        continue;
+      }
+      for (bool together : {false, true}) {
+        llvm::SetVector<unsigned> touched = touchedBy(graph, number, together);
+        changed |= improve(
+            graph, number,
+            [&] {
+              double cycles = 0;
+              for (unsigned one : touched) {
+                cycles += cost.ofClass(one);
+              }
+              return cycles;
+            },
+            [&] {
+              if (together) {
+                followedByReaders(graph, number);
+              }
+            });
       }
     }
   }
   return totalCost(graph, cost);
 }
 
-static SmallVector<AxisOrder> ordersOf(const LayoutGraph &graph) {
-  return llvm::map_to_vector(graph.getClasses(),
-                             [](const OrderClass &own) { return own.order; });
-}
-
-void chooseOrders(LayoutGraph &graph, const LayoutCost &cost) {
-  double fromRowMajor = descend(graph, cost);
-  SmallVector<AxisOrder> kept = ordersOf(graph);
-  // What each would take if its readers followed.
+static void setRowMajor(LayoutGraph &graph) {
   for (OrderClass &own : graph.getClasses()) {
     own.order = identityOrder(own.rank);
   }
-  for (unsigned number = 0; number < graph.getClasses().size(); ++number) {
-    if (graph.getClasses()[number].mayMove) {
-      improve(graph, number, [&] { return cost.ofClass(number); });
+}
+
+/// What a class costs if what it reads follows it.
+static double costIfOperandsFollow(LayoutGraph &graph, const LayoutCost &cost,
+                                   unsigned number) {
+  Snapshot present;
+  for (unsigned member : graph.getClasses()[number].nodes) {
+    const LayoutNode &node = graph.getNodes()[member];
+    for (const TensorRead &read : node.reads) {
+      unsigned source = read.sourceClass.value_or(number);
+      std::optional<AxisOrder> wish = wishThroughReshapes(graph, node, read);
+      if (source != number && graph.getClasses()[source].mayMove && wish) {
+        present.push_back({source, graph.getClasses()[source].order});
+        graph.getClasses()[source].order = *wish;
+      }
     }
   }
-  if (descend(graph, cost) < fromRowMajor) {
-    return;
+  double cycles = cost.ofClass(number);
+  // The first that was kept is the one from before.
+  std::reverse(present.begin(), present.end());
+  restore(graph, present);
+  return cycles;
+}
+
+/// Gives every class, in program order, what it would take for itself: with
+/// operands as they are by then, or with operands that follow.
+static void startFromOwn(LayoutGraph &graph, const LayoutCost &cost,
+                         bool operandsFollow) {
+  setRowMajor(graph);
+  for (unsigned number = 0; number < graph.getClasses().size(); ++number) {
+    if (graph.getClasses()[number].mayMove) {
+      improve(graph, number, [&] {
+        return operandsFollow ? costIfOperandsFollow(graph, cost, number)
+                              : cost.ofClass(number);
+      });
+    }
   }
-  for (auto [own, order] : llvm::zip(graph.getClasses(), kept)) {
-    own.order = order;
+}
+
+void chooseOrders(LayoutGraph &graph, const LayoutCost &cost) {
+  llvm::SetVector<unsigned> all;
+  all.insert_range(llvm::seq<unsigned>(0, graph.getClasses().size()));
+  double least = descend(graph, cost);
+  Snapshot best = takeSnapshot(graph, all);
+  for (bool operandsFollow : {false, true}) {
+    startFromOwn(graph, cost, operandsFollow);
+    if (double found = descend(graph, cost); found < least) {
+      least = found;
+      best = takeSnapshot(graph, all);
+    }
   }
+  restore(graph, best);
 }
 
 } // namespace tilewright

@@ -10,9 +10,9 @@
 
 namespace tilewright {
 
-/// Gives every class of `graph` an order: a local optimum of the cost, the
-/// better of those reached from row-major and from what each class would have
-/// for itself. Deterministic.
+/// Gives every class of `graph` an order: a local optimum of the cost, the best
+/// of those reached from row-major and from what each class would have for
+/// itself. Deterministic.
 void chooseOrders(LayoutGraph &graph, const LayoutCost &cost);
 
 } // namespace tilewright

@@ -20,10 +20,10 @@ static constexpr double loadCycles = 0.55, storeCycles = 1.0,
 static constexpr double launchCycles = 2000;
 /// A register tile reads an operand once for about so many products …
 static constexpr double tileReuse = 5;
-/// … and pays this share more for one that is not packed.
-static constexpr double notPacked = 0.2;
+/// … and pays this share more where it has to be transposed.
+static constexpr double transposition = 0.5;
 /// What it costs to walk a reduction through distant elements.
-static constexpr double distantCycles = 0.05;
+static constexpr double distantCycles = 0.15;
 /// Summing the lanes of a register up, per lane halved.
 static constexpr double halvingCycles = 4;
 
@@ -81,6 +81,19 @@ bool LayoutCost::linesUp(const LayoutNode &node, const TensorRead &read) const {
 // Loads
 //===----------------------------------------------------------------------===//
 
+/// True if a long reduction walks through distant elements.
+bool LayoutCost::isDistant(const LayoutNode &node,
+                           const TensorRead &read) const {
+  AxisOrder order = orderOf(graph, read);
+  for (unsigned axis = node.rank; axis < node.extents.size(); ++axis) {
+    if (node.extents[axis] >= lanes &&
+        movementOf(read, axis, order) == Movement::Strided) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// A factor of a contraction, per vector of products.
 double LayoutCost::ofFactor(const LayoutNode &node, const TensorRead &read,
                             std::optional<unsigned> argument) const {
@@ -89,33 +102,22 @@ double LayoutCost::ofFactor(const LayoutNode &node, const TensorRead &read,
     isReused |= node.extents[axis] > 1 && ignores(read, axis);
   }
   double share = isReused ? 1 / tileReuse : 1;
-  if (!argument) {
-    return share * loadCycles;
+  double cycles = share * loadCycles;
+  // A constant is packed for the lanes.
+  if (!argument || read.isConstant) {
+    return cycles;
   }
-  AxisOrder order = orderOf(graph, read);
-  switch (movementOf(read, *argument, order)) {
-  case Movement::None: {
-    // A scalar for all lanes; a long reduction should be next to it.
-    bool isDistant = false;
-    for (unsigned axis = node.rank; axis < node.extents.size(); ++axis) {
-      isDistant |= node.extents[axis] >= lanes &&
-                   movementOf(read, axis, order) == Movement::Strided;
-    }
-    return share * loadCycles + (isDistant ? distantCycles : 0);
-  }
-  case Movement::Contiguous:
-    return share * loadCycles * (read.isConstant ? 1 : 1 + notPacked);
-  case Movement::Strided:
-    break;
-  }
-  if (read.isConstant) {
-    return share * loadCycles; // packed
-  }
+  Movement movement = movementOf(read, *argument, orderOf(graph, read));
   // Where both factors are computed, a kernel transposes tiles as it goes.
-  bool bothComputed = llvm::none_of(
-      node.reads, [](const TensorRead &other) { return other.isConstant; });
-  return bothComputed ? share * loadCycles * (1 + 2 * notPacked)
-                      : share * lanes * gatherCycles;
+  if (llvm::none_of(node.reads,
+                    [](const TensorRead &other) { return other.isConstant; })) {
+    return movement == Movement::Strided ? cycles * (1 + transposition)
+                                         : cycles;
+  }
+  if (movement == Movement::Strided) {
+    return share * lanes * gatherCycles;
+  }
+  return cycles + (isDistant(node, read) ? distantCycles : 0);
 }
 
 /// A load per vector of steps, lanes along `argument`.

@@ -36,6 +36,7 @@ private:
                 std::optional<unsigned> argument) const;
   double ofFactor(const LayoutNode &node, const TensorRead &read,
                   std::optional<unsigned> argument) const;
+  bool isDistant(const LayoutNode &node, const TensorRead &read) const;
   double ofBrokenFusion(const LayoutNode &node) const;
   bool linesUp(const LayoutNode &node, const TensorRead &read) const;
 

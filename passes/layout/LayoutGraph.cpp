@@ -110,7 +110,8 @@ void LayoutGraph::addNode(Operation *op, unsigned lanes) {
   }
   node.isContraction = isContraction(op);
   node.isCopy = isCopy(op);
-  node.arithmetic = arithmeticOf(op) + (isa<ReduceOp>(op) ? simpleCycles : 0);
+  bool folds = isa<ReduceOp>(op) && !node.isContraction; // else fused
+  node.arithmetic = arithmeticOf(op) + (folds ? simpleCycles : 0);
   node.hasOneReader = countReaders(op) == 1;
   Block &body = op->getRegion(0).front();
   for (LoadOp load : body.getOps<LoadOp>()) {
