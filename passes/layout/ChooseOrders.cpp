@@ -53,10 +53,7 @@ static AxisOrder sortBy(ArrayRef<unsigned> keys) {
 /// The order in which `node` would like its operand: as it walks it itself.
 static AxisOrder wishOf(const LayoutGraph &graph, const LayoutNode &node,
                         const TensorRead &read) {
-  SmallVector<unsigned> walk(graph.getClasses()[node.orderClass].order);
-  for (unsigned axis = node.rank; axis < node.extents.size(); ++axis) {
-    walk.push_back(axis);
-  }
+  SmallVector<unsigned> walk = walkOf(graph, node);
   SmallVector<unsigned> keys(read.extents.size(), 0);
   for (unsigned axis = 0; axis < keys.size(); ++axis) {
     for (auto [position, argument] : llvm::enumerate(walk)) {

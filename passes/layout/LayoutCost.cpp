@@ -6,6 +6,7 @@
 
 #include "passes/layout/LayoutCost.h"
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 
@@ -24,6 +25,8 @@ static constexpr double tileReuse = 5;
 static constexpr double transposition = 0.5;
 /// What it costs to walk a reduction through distant elements.
 static constexpr double distantCycles = 0.15;
+/// A mask for lanes that a guard tells apart.
+static constexpr double maskCycles = 1.0;
 /// Summing the lanes of a register up, per lane halved.
 static constexpr double halvingCycles = 4;
 
@@ -33,21 +36,28 @@ enum class Movement { None, Contiguous, Strided };
 
 } // namespace
 
-/// How a load moves through a tensor stored in `order` as an argument grows.
-static Movement movementOf(const TensorRead &read, unsigned argument,
-                           ArrayRef<unsigned> order) {
+/// By how many elements a load moves through a tensor stored in `order` as an
+/// argument grows; none where only run time knows.
+static std::optional<double> strideOf(const TensorRead &read, unsigned argument,
+                                      ArrayRef<unsigned> order) {
   double stride = 1, total = 0;
   for (unsigned axis : llvm::reverse(order)) {
     Slope slope = read.slopes[argument][axis];
     if (slope.kind != Slope::Constant) {
-      return Movement::Strided;
+      return std::nullopt;
     }
     total += static_cast<double>(slope.value) * stride;
     stride *= read.extents[axis];
   }
-  return total == 0   ? Movement::None
-         : total == 1 ? Movement::Contiguous
-                      : Movement::Strided;
+  return total;
+}
+
+static Movement movementOf(const TensorRead &read, unsigned argument,
+                           ArrayRef<unsigned> order) {
+  std::optional<double> stride = strideOf(read, argument, order);
+  return stride == 0   ? Movement::None
+         : stride == 1 ? Movement::Contiguous
+                       : Movement::Strided;
 }
 
 /// True if no axis of the tensor moves along the argument.
@@ -66,10 +76,7 @@ bool LayoutCost::linesUp(const LayoutNode &node, const TensorRead &read) const {
   if (!read.arguments || !read.sourceClass || node.isContraction) {
     return false;
   }
-  SmallVector<unsigned> walk(graph.getClasses()[node.orderClass].order);
-  for (unsigned axis = node.rank; axis < node.extents.size(); ++axis) {
-    walk.push_back(axis);
-  }
+  SmallVector<unsigned> walk = walkOf(graph, node);
   AxisOrder order = orderOf(graph, read);
   return order.size() <= walk.size() &&
          llvm::all_of(llvm::enumerate(order), [&](auto axis) {
@@ -117,7 +124,8 @@ double LayoutCost::ofFactor(const LayoutNode &node, const TensorRead &read,
   if (movement == Movement::Strided) {
     return share * lanes * gatherCycles;
   }
-  return cycles + (isDistant(node, read) ? distantCycles : 0);
+  return cycles + (isDistant(node, read) ? distantCycles : 0) +
+         (read.guardMoves[*argument] ? share * maskCycles : 0);
 }
 
 /// A load per vector of steps, lanes along `argument`.
@@ -137,27 +145,53 @@ double LayoutCost::ofRead(const LayoutNode &node, const TensorRead &read,
   if (!argument) {
     return loadCycles;
   }
-  return movementOf(read, *argument, orderOf(graph, read)) == Movement::Strided
-             ? lanes * gatherCycles
-             : loadCycles;
+  bool isStrided =
+      movementOf(read, *argument, orderOf(graph, read)) == Movement::Strided;
+  return (isStrided ? lanes * gatherCycles : loadCycles) +
+         (read.guardMoves[*argument] ? maskCycles : 0);
 }
 
 //===----------------------------------------------------------------------===//
 // Primitives
 //===----------------------------------------------------------------------===//
 
+static double productOf(ArrayRef<double> extents) {
+  return std::accumulate(extents.begin(), extents.end(), 1.0,
+                         std::multiplies<>());
+}
+
+/// How many vectors of lanes along `argument` walk a primitive's domain. Axes
+/// that lie outside of it and continue it in every load are one with it.
+double LayoutCost::vectorsOf(const LayoutNode &node, unsigned argument) const {
+  SmallVector<unsigned> walk = walkOf(graph, node);
+  double run = 1, vectors = 1;
+  bool continues = false;
+  for (unsigned axis : llvm::reverse(walk)) {
+    double extent = node.extents[axis];
+    bool isSameKind = (axis < node.rank) == (argument < node.rank);
+    continues = axis == argument ||
+                (continues && isSameKind &&
+                 llvm::all_of(node.reads, [&](const auto &read) {
+                   AxisOrder order = orderOf(graph, read);
+                   auto inner = strideOf(read, argument, order),
+                        outer = strideOf(read, axis, order);
+                   return inner && outer && *outer == *inner * run &&
+                          !read.guardMoves[axis] && !read.guardMoves[argument];
+                 }));
+    (continues ? run : vectors) *= extent;
+  }
+  return vectors * std::ceil(run / lanes);
+}
+
 /// All of a primitive's steps, lanes along `argument` (or one by one).
 double LayoutCost::ofSteps(const LayoutNode &node,
                            std::optional<unsigned> argument) const {
-  double vectors = 1;
-  for (auto [axis, extent] : llvm::enumerate(node.extents)) {
-    vectors *= argument == axis ? std::ceil(extent / lanes) : extent;
-  }
   double cycles = node.arithmetic;
   for (const TensorRead &read : node.reads) {
     cycles += ofRead(node, read, argument);
   }
-  return vectors * cycles;
+  return cycles *
+         (argument ? vectorsOf(node, *argument) : productOf(node.extents));
 }
 
 /// What is lost where a load does not line up and keeps regions apart.
@@ -179,10 +213,7 @@ double LayoutCost::ofNode(const LayoutNode &node,
     return 0; // the copy goes
   }
   double cycles = ofSteps(node, axis);
-  double results = 1;
-  for (double extent : ArrayRef(node.extents).take_front(node.rank)) {
-    results *= extent;
-  }
+  double results = productOf(ArrayRef(node.extents).take_front(node.rank));
   if (node.isReduce()) {
     // Lanes along the reduction leave one sum to add up for each result.
     double sum = halvingCycles * std::log2(lanes) + storeCycles;
@@ -192,9 +223,9 @@ double LayoutCost::ofNode(const LayoutNode &node,
   if (node.isStored) {
     bool isLast =
         axis && graph.getClasses()[node.orderClass].order.back() == *axis;
-    double vectors = axis ? results / node.extents[*axis] *
-                                std::ceil(node.extents[*axis] / lanes)
-                          : results;
+    double vectors =
+        axis ? vectorsOf(node, *axis) * results / productOf(node.extents)
+             : results;
     double each = !axis || isLast ? storeCycles : lanes * scatterCycles;
     cycles += vectors * each * node.op->getNumResults();
   }

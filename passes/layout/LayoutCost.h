@@ -32,6 +32,7 @@ private:
   double ofNode(const LayoutNode &node, std::optional<unsigned> axis) const;
   double ofSteps(const LayoutNode &node,
                  std::optional<unsigned> argument) const;
+  double vectorsOf(const LayoutNode &node, unsigned argument) const;
   double ofRead(const LayoutNode &node, const TensorRead &read,
                 std::optional<unsigned> argument) const;
   double ofFactor(const LayoutNode &node, const TensorRead &read,

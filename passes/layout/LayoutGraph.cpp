@@ -131,6 +131,8 @@ void LayoutGraph::addNode(Operation *op, unsigned lanes) {
     for (TensorRead &read : node.reads) {
       read.slopes.push_back(llvm::map_to_vector(
           read.load.getIndices(), [&](Value v) { return analysis.of(v); }));
+      Value guard = read.load.getGuard();
+      read.guardMoves.push_back(guard && !analysis.of(guard).isZero());
     }
   }
   nodeOf[op] = nodes.size();
@@ -235,6 +237,14 @@ void LayoutGraph::connectReads() {
 ArrayRef<ReshapeGroup> LayoutGraph::groupsOf(ReshapeOp reshape) const {
   auto found = groups.find(reshape);
   return found == groups.end() ? ArrayRef<ReshapeGroup>() : found->second;
+}
+
+SmallVector<unsigned> walkOf(const LayoutGraph &graph, const LayoutNode &node) {
+  SmallVector<unsigned> walk(graph.getClasses()[node.orderClass].order);
+  for (unsigned axis = node.rank; axis < node.extents.size(); ++axis) {
+    walk.push_back(axis);
+  }
+  return walk;
 }
 
 AxisOrder LayoutGraph::orderOf(Value value) const {

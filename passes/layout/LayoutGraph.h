@@ -24,6 +24,7 @@ struct TensorRead {
   tw::LoadOp load;
   mlir::Value source;                                 // what it loads
   llvm::SmallVector<llvm::SmallVector<Slope>> slopes; // by argument, by axis
+  llvm::SmallVector<bool> guardMoves;                 // by argument
   llvm::SmallVector<double> extents;                  // of the tensor
   /// The argument that each axis is, where every axis is another argument and
   /// nothing guards the load.
@@ -87,6 +88,11 @@ private:
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<ReshapeGroup>> groups;
   llvm::StringSet<> batches; // symbols that count as one
 };
+
+/// \returns the arguments of a primitive in the order of its loops: the
+/// results' axes in the present order of its class, then the reduction's.
+llvm::SmallVector<unsigned> walkOf(const LayoutGraph &graph,
+                                   const LayoutNode &node);
 
 /// \returns true if every size of the tensor type is an expression.
 bool hasKnownDims(mlir::Type tensor);
