@@ -36,10 +36,19 @@ static bool mergesAxes(ReshapeOp reshape) {
       [](const ReshapeGroup &group) { return group.to.size() <= 1; });
 }
 
+/// A reshape of a reshape is one.
+static void skipReshapes(ReshapeOp reshape) {
+  while (auto inner = reshape ? reshape.getSource().getDefiningOp<ReshapeOp>()
+                              : ReshapeOp()) {
+    reshape.getSourceMutable().assign(inner.getSource());
+  }
+}
+
 /// The reshape that `map` reads at its own coordinates and can move before.
 static ReshapeOp reshapeBefore(MapOp map, Decisions &decisions) {
   for (LoadOp load : map.getBody().getOps<LoadOp>()) {
     auto reshape = load.getSource().getDefiningOp<ReshapeOp>();
+    skipReshapes(reshape);
     Operation *source = reshape ? reshape.getSource().getDefiningOp() : nullptr;
     if (!source || source->getBlock() != map->getBlock() ||
         !isa<MapOp, ReduceOp>(source) ||
