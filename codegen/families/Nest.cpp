@@ -12,6 +12,7 @@
 #include "codegen/families/Reduction.h"
 #include "codegen/families/ReshapeCoordinates.h"
 #include "codegen/families/TaskLoop.h"
+#include "codegen/families/TaskSpace.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -20,75 +21,6 @@ using namespace mlir;
 using namespace tilewright::tw;
 
 namespace tilewright::families {
-
-namespace {
-
-/// What each task coordinate stands for: outermost first.
-struct TaskSpace {
-  struct Digit {
-    unsigned axis;
-    int64_t tile; // elements of the axis per task
-  };
-  SmallVector<Digit> digits;
-};
-
-} // namespace
-
-/// The elements of the tensors that a reduction reads, apart by whether they
-/// change along `axis`; a size that only run time knows counts as 128.
-static std::pair<double, double> elementsRead(ReduceOp reduce,
-                                              const TileAxis &axis) {
-  double moving = 0, fixed = 0;
-  Block &body = reduce.getBody().front();
-  for (LoadOp load : body.getOps<LoadOp>()) {
-    double count = 1;
-    for (DimExpr dim : dimsOf(load.getSource().getType())) {
-      count *= dim.getConstant().value_or(128);
-    }
-    bool moves =
-        movementOf(load, body.getArgument(axis.last), 1) != Movement::None;
-    (moves ? moving : fixed) += count;
-  }
-  return {moving, fixed};
-}
-
-/// A contraction whose panels (what changes along the lanes) are the larger
-/// operand reads each of them once, and the other operand again for every
-/// panel. Everything else walks memory in order.
-static TaskSpace taskSpaceOf(const FusedRegion &region,
-                             const TileDomain &domain,
-                             const NestParameters &parameters) {
-  TaskSpace space;
-  bool panelFirst = false;
-  if (region.form == Form::Reduce && parameters.vectorAxis >= 0 &&
-      !parameters.unroll.empty()) {
-    auto [moving, fixed] = elementsRead(region.getReduce(),
-                                        domain.parallel[parameters.vectorAxis]);
-    panelFirst = moving > fixed;
-  }
-  auto unrollOf = [&](unsigned axis) -> int64_t {
-    for (const NestParameters::Unroll &unroll : parameters.unroll) {
-      if (unroll.axis == axis) {
-        return unroll.count;
-      }
-    }
-    return 1;
-  };
-  if (panelFirst) {
-    space.digits.push_back(
-        {static_cast<unsigned>(parameters.vectorAxis), parameters.chunk});
-  }
-  for (unsigned axis = 0; axis < domain.parallel.size(); ++axis) {
-    if (static_cast<int64_t>(axis) != parameters.vectorAxis) {
-      space.digits.push_back({axis, unrollOf(axis)});
-    }
-  }
-  if (parameters.vectorAxis >= 0 && !panelFirst) {
-    space.digits.push_back(
-        {static_cast<unsigned>(parameters.vectorAxis), parameters.chunk});
-  }
-  return space;
-}
 
 //===----------------------------------------------------------------------===//
 // Parameters
@@ -105,6 +37,10 @@ DictionaryAttr NestParameters::toAttribute(MLIRContext *context,
   add("vector", b.getI64IntegerAttr(vectorAxis));
   add("width", b.getI64IntegerAttr(width));
   add("chunk", b.getI64IntegerAttr(chunk));
+  if (block != 0) {
+    add("block", b.getI64IntegerAttr(block));
+    add("block_axis", b.getI64IntegerAttr(blockAxis));
+  }
   SmallVector<int64_t> axes, counts;
   for (const Unroll &one : unroll) {
     axes.push_back(one.axis);
@@ -121,6 +57,18 @@ DictionaryAttr NestParameters::toAttribute(MLIRContext *context,
   return b.getDictionaryAttr(entries);
 }
 
+int64_t NestParameters::tileOf(unsigned axis) const {
+  if (static_cast<int64_t>(axis) == vectorAxis) {
+    return chunk;
+  }
+  for (const Unroll &one : unroll) {
+    if (one.axis == axis) {
+      return one.count;
+    }
+  }
+  return 1;
+}
+
 NestParameters NestParameters::fromAttribute(DictionaryAttr attribute) {
   NestParameters result;
   auto integer = [&](StringRef name, int64_t otherwise) {
@@ -130,6 +78,8 @@ NestParameters NestParameters::fromAttribute(DictionaryAttr attribute) {
   result.vectorAxis = integer("vector", -1);
   result.width = integer("width", 1);
   result.chunk = integer("chunk", 1);
+  result.block = integer("block", 0);
+  result.blockAxis = integer("block_axis", 0);
   auto axes = attribute.getAs<DenseI64ArrayAttr>("unroll");
   auto counts = attribute.getAs<DenseI64ArrayAttr>("tile");
   if (axes && counts) {
@@ -191,9 +141,12 @@ Launch nestLaunch(const FusedRegion &region, const NestParameters &parameters) {
   launch.tasks = DimExpr::constant(context, 1);
   int64_t steps = 1;
   for (const TaskSpace::Digit &digit : space.digits) {
-    DimExpr extent = domain.parallel[digit.axis].extent;
-    launch.tasks = launch.tasks * extent.ceilDiv(digit.tile);
-    steps *= std::min(digit.tile, extent.getConstant().value_or(digit.tile));
+    launch.tasks = launch.tasks * TaskSpace::countOf(digit, domain);
+    if (digit.count == 0) {
+      DimExpr extent = domain.parallel[digit.axis].extent;
+      int64_t tile = std::min(digit.step, parameters.tileOf(digit.axis));
+      steps *= std::min(tile, extent.getConstant().value_or(tile));
+    }
   }
   for (const TileAxis &axis : domain.reduction) {
     steps *= std::clamp<int64_t>(axis.extent.getConstant().value_or(16), 1,
@@ -274,9 +227,7 @@ Status NestEmitter::run() {
   makePads();
   SmallVector<Lanes> counts;
   for (const TaskSpace::Digit &digit : space.digits) {
-    Lanes extent = frame.size(domain.parallel[digit.axis].extent);
-    counts.push_back(b.floorDiv(b.add(extent, Lanes::index(digit.tile - 1)),
-                                Lanes::index(digit.tile)));
+    counts.push_back(frame.size(TaskSpace::countOf(digit, domain)));
   }
   return emitTaskLoop(frame, counts,
                       [&](ArrayRef<Value> digits) { return task(digits); });
@@ -284,15 +235,23 @@ Status NestEmitter::run() {
 
 Status NestEmitter::task(ArrayRef<Value> digits) {
   position.assign(domain.parallel.size(), Lanes::index(0));
-  Value vectorStart;
+  Value exists;
   for (auto [digit, number] : llvm::zip(space.digits, digits)) {
-    Lanes start = b.mul(Lanes::index(number), Lanes::index(digit.tile));
-    position[digit.axis] = start;
-    if (static_cast<int64_t>(digit.axis) == parameters.vectorAxis) {
-      vectorStart = b.first(start);
+    Lanes &at = position[digit.axis];
+    at = b.add(at, b.mul(Lanes::index(number), Lanes::index(digit.step)));
+    if (space.mayExceed(digit, domain)) {
+      at = Lanes::index(b.first(at));
+      exists = b.create<arith::CmpIOp>(
+          arith::CmpIPredicate::slt, at.value,
+          frame.sizeValue(domain.parallel[digit.axis].extent));
     }
   }
-  return vectorStart ? vectorTiles(vectorStart) : unrolled(0, {});
+  auto tiles = [&] {
+    return parameters.vectorAxis >= 0
+               ? vectorTiles(b.first(position[parameters.vectorAxis]))
+               : unrolled(0, {});
+  };
+  return exists ? emitIf(b, exists, tiles) : tiles();
 }
 
 /// The vectors of one task: whole ones, then the rest.

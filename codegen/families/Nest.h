@@ -28,9 +28,16 @@ struct NestParameters {
   int64_t width =
       1; ///< lanes, of the vector axis or of the innermost reduction
   int64_t chunk = 1; ///< elements of the vector axis in one task
+  /// Rows of a contraction that go through all panels together: so many
+  /// elements of an axis. 0: rows are not blocked.
+  int64_t block = 0;
+  unsigned blockAxis = 0;
   llvm::SmallVector<Unroll> unroll;
   bool innerVector = false; ///< lanes run along the innermost reduction axis
   bool wide = false;        ///< accumulate floats in f64
+
+  /// \returns how many elements of an axis are in one task.
+  int64_t tileOf(unsigned axis) const;
 
   mlir::DictionaryAttr toAttribute(mlir::MLIRContext *context,
                                    llvm::StringRef tactic) const;

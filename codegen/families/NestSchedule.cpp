@@ -7,6 +7,7 @@
 #include "codegen/families/NestSchedule.h"
 #include "codegen/families/Access.h"
 #include "codegen/families/Packing.h"
+#include "codegen/families/TaskSpace.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
@@ -23,6 +24,14 @@ constexpr double fmaCycles = 0.5, loadCycles = 0.55, storeCycles = 1.0,
 /// What an extent counts as when only run time knows it: the leading axis of
 /// three or more is a batch, and most batches are one.
 constexpr int64_t unknownExtent = 128, unknownBatch = 1;
+
+} // namespace
+
+int64_t guessedExtent(DimExpr extent, bool isBatch) {
+  return extent.getConstant().value_or(isBatch ? unknownBatch : unknownExtent);
+}
+
+namespace {
 
 /// One nest that may be chosen.
 struct Candidate {
@@ -63,8 +72,7 @@ public:
   int64_t extentOf(const TileAxis &axis) const {
     bool isBatch = domain.parallel.size() >= 3 && axis.last == 0 &&
                    &axis == domain.parallel.data();
-    return axis.extent.getConstant().value_or(isBatch ? unknownBatch
-                                                      : unknownExtent);
+    return guessedExtent(axis.extent, isBatch);
   }
 
 private:
@@ -410,6 +418,10 @@ std::optional<NestChoice> chooseNest(const FusedRegion &region, NestShape shape,
   choice.parameters.innerVector = best->innerVector;
   choice.parameters.unroll.assign(best->unroll.begin(), best->unroll.end());
   choice.parameters.chunk = best->width;
+  if (shape == NestShape::Contract) {
+    std::tie(choice.parameters.blockAxis, choice.parameters.block) =
+        rowBlock(region, model.getDomain(), choice.parameters, target);
+  }
   if (shape == NestShape::Pointwise) {
     choice.parameters.chunk = pointwiseChunk(
         model.getDomain().parallel[best->vectorAxis], best->width);

@@ -29,6 +29,9 @@ struct NestChoice {
   double cost; ///< cycles per scalar step
 };
 
+/// \returns an extent; where only run time knows it, what schedules count on.
+int64_t guessedExtent(tw::DimExpr extent, bool isBatch);
+
 /// One element after the other, f64 accumulators.
 NestParameters referenceNest(const FusedRegion &region);
 

@@ -7,8 +7,9 @@
 // A contraction that runs its lanes along an output axis wants the weights of
 // neighbouring outputs side by side. Weights that are constants are rearranged
 // once, at compile time: `[…, N, …]` becomes `[groups …, ceil(N / W), reduction
-// axes in the order of the loops …, W]`, filled up with zeros. The rearrangement is a `tw.map` in front of the
-// region, for the constant folder to evaluate.
+// axes in the order of the loops …, W]`, filled up with zeros. The
+// rearrangement is a `tw.map` in front of the region, for the constant folder
+// to evaluate.
 //
 //===----------------------------------------------------------------------===//
 

@@ -239,9 +239,8 @@ ReductionEmitter::loop(unsigned axis, ArrayRef<Value> accumulators) {
   if (axis == plan.axes.size()) {
     return step(accumulators, Value());
   }
-  bool isOpen =
-      plan.guards.empty() || isInside ||
-      (plan.guards.isMask && frame.getTarget().hasMaskedOps);
+  bool isOpen = plan.guards.empty() || isInside ||
+                (plan.guards.isMask && frame.getTarget().hasMaskedOps);
   if (axis >= unrolledFrom && isOpen) {
     BodyEmitter emitter = makeEmitter(activeLanes);
     return unrolledLoops(axis, emitter, SmallVector<Value>(accumulators));

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/TileDomain.h"
+#include "codegen/families/Access.h"
 #include "codegen/families/Guards.h"
 
 using namespace mlir;
@@ -92,20 +93,35 @@ SmallVector<TileAxis> plainAxes(ArrayRef<DimExpr> extents) {
   return mergeAxes(extents, [](unsigned) { return false; });
 }
 
-/// Loops that change a guard go outside of those that do not. A fold's order is
-/// free.
-static void moveGuardedAxesOut(ReduceOp reduce,
-                               SmallVectorImpl<TileAxis> &axes) {
+/// True if the region gets the tensor that `load` reads as a constant, which is
+/// stored in whatever order the loops have.
+static bool readsConstant(const FusedRegion &region, LoadOp load) {
+  auto argument = dyn_cast<BlockArgument>(stripReshapes(load.getSource()));
+  return argument && argument.getOwner()->getParentOp() == region.op &&
+         region.op.getInputs()[argument.getArgNumber()]
+             .getDefiningOp<ConstantOp>();
+}
+
+/// A fold's order is free. Loops that change a guard go outside of those that
+/// do not; of the others, one that walks along memory is the innermost.
+static void orderReduction(const FusedRegion &region,
+                           SmallVectorImpl<TileAxis> &axes) {
+  ReduceOp reduce = region.getReduce();
   Block &body = reduce.getBody().front();
   unsigned rank = reduce.getParallelRank();
+  llvm::DenseMap<unsigned, int> places;
+  for (const TileAxis &axis : axes) {
+    BlockArgument coordinate = body.getArgument(rank + axis.last);
+    bool isGuarded = false, isContiguous = false;
+    for (LoadOp load : body.getOps<LoadOp>()) {
+      isGuarded |= load.getGuard() && dependsOn(load.getGuard(), coordinate);
+      isContiguous |= !readsConstant(region, load) &&
+                      movementOf(load, coordinate, 1) == Movement::Contiguous;
+    }
+    places[axis.last] = isGuarded ? 0 : isContiguous ? 2 : 1;
+  }
   llvm::stable_sort(axes, [&](const TileAxis &a, const TileAxis &b) {
-    auto isGuarded = [&](const TileAxis &axis) {
-      return llvm::any_of(body.getOps<LoadOp>(), [&](LoadOp load) {
-        return load.getGuard() &&
-               dependsOn(load.getGuard(), body.getArgument(rank + axis.last));
-      });
-    };
-    return isGuarded(a) && !isGuarded(b);
+    return places[a.last] < places[b.last];
   });
 }
 
@@ -125,7 +141,7 @@ TileDomain tileDomainOf(const FusedRegion &region) {
                               extents[axis + 1]);
     });
     if (!reduce.isArg()) {
-      moveGuardedAxesOut(reduce, domain.reduction);
+      orderReduction(region, domain.reduction);
     }
   }
   return domain;
