@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One table of every reason code of normalize, layout, fuse and plan. Codes are stable:
-// people search for them, and `explain` groups by them.
+// One table of every reason code of normalize, layout, fuse and plan. Codes are
+// stable: people search for them, and `explain` groups by them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,12 +46,14 @@ inline constexpr Reason noEvaluator{"TWN022",
 inline constexpr Reason branchTaken{
     "TWN023", "a branch with a constant condition is inlined"};
 // layout
-inline constexpr Reason orderChosen{"TWL001",
-                                    "an order of axes is chosen by cost"};
+inline constexpr Reason orderChosen{
+    "TWL001", "this order of axes costs least over the graph"};
 inline constexpr Reason copiedToRowMajor{
     "TWL002", "a copy gives a user the row-major order that it needs"};
 inline constexpr Reason reshapeFixesOrder{
     "TWL003", "a reshape cannot hand this order on"};
+inline constexpr Reason orderKept{"TWL004",
+                                  "no other order of axes would cost less"};
 // fuse
 inline constexpr Reason decomposed{"TWF001",
                                    "a named operation becomes primitives"};

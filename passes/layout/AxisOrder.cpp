@@ -104,11 +104,11 @@ std::optional<AxisOrder> orderBeforeReshape(ArrayRef<ReshapeGroup> groups,
 
 std::string describe(ArrayRef<unsigned> order) {
   if (order.size() >= 3 && order == ArrayRef(moveToEnd(order.size(), {1}))) {
-    return "channels-last";
+    return "stored channels-last";
   }
   std::string text;
   llvm::raw_string_ostream stream(text);
-  stream << "axes in the order ";
+  stream << "stored in axis order ";
   llvm::interleaveComma(order, stream);
   return text;
 }

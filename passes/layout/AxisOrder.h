@@ -36,7 +36,7 @@ std::optional<AxisOrder> orderBehindReshape(llvm::ArrayRef<ReshapeGroup> groups,
 std::optional<AxisOrder> orderBeforeReshape(llvm::ArrayRef<ReshapeGroup> groups,
                                             llvm::ArrayRef<unsigned> order);
 
-/// "channels-last", or the order in words.
+/// "stored channels-last", or the order in words.
 std::string describe(llvm::ArrayRef<unsigned> order);
 
 } // namespace tilewright

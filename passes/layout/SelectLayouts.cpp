@@ -45,11 +45,14 @@ public:
     LayoutGraph graph(getOperation(), lanes);
     chooseOrders(graph, LayoutCost(graph, lanes));
     for (const LayoutNode &node : graph.getNodes()) {
-      ArrayRef<unsigned> order = graph.getClasses()[node.orderClass].order;
-      if (!isIdentity(order)) {
+      const OrderClass &own = graph.getClasses()[node.orderClass];
+      if (!isIdentity(own.order)) {
         decisions.did(reasons::orderChosen, node.op->getLoc(),
-                      nameOf(node.op) + ", " + describe(order));
-        applyOrder(node.op, order, decisions);
+                      nameOf(node.op) + " " + describe(own.order));
+        applyOrder(node.op, own.order, decisions);
+      } else if (own.mayMove && node.isContraction) {
+        decisions.refused(reasons::orderKept, node.op->getLoc(),
+                          nameOf(node.op) + " stored row-major");
       }
     }
     for (Block *block : graphBlocks(getOperation())) {

@@ -10,7 +10,7 @@
 // CHECK: tw.load %arg1[%j, %r, %k]
 // CHECK: } : tensor<5x3x4xf32>
 // CHECK-NOT: tw.map
-// REMARK: TWL001 reduction, axes in the order 1, 0, 2
+// REMARK: TWL001 reduction stored in axis order 1, 0, 2
 func.func @heads(%p: tensor<3x5x7xf32>, %v: tensor<3x7x4xf32>) -> tensor<5x3x4xf32> {
   %o = tw.reduce add(%h, %s, %d) over (%t) in <[7]> {
     %a = tw.load %p[%h, %s, %t] : tensor<3x5x7xf32> -> f32
@@ -29,6 +29,7 @@ func.func @heads(%p: tensor<3x5x7xf32>, %v: tensor<3x7x4xf32>) -> tensor<5x3x4xf
 
 // Lanes along the innermost axis store whole vectors: a transpose of it stays.
 
+// REMARK: TWL004 refused: reduction stored row-major
 // CHECK-LABEL: func.func @innermost
 // CHECK: tw.reduce add
 // CHECK: tw.load %arg0[%i, %r]
@@ -72,9 +73,9 @@ func.func @innermost(%p: tensor<128x64xf32>) -> tensor<128x128xf32> {
 // CHECK: } : tensor<?x14x14x64xf32, #tw.dims<[N, 14, 14, 64]>>
 // CHECK: tw.map(%i, %j)
 // CHECK: } : tensor<?x64xf32
-// REMARK: TWL001 conv, channels-last
-// REMARK: TWL001 map, channels-last
-// REMARK: TWL001 pool, channels-last
+// REMARK: TWL001 conv stored channels-last
+// REMARK: TWL001 map stored channels-last
+// REMARK: TWL001 pool stored channels-last
 func.func @conv(%x: tensor<?x32x30x30xf32, #tw.dims<[N, 32, 30, 30]>>, %b: tensor<64xf32>)
     -> tensor<?x64xf32, #tw.dims<[N, 64]>> {
   %w = tw.constant tensor<64x32x3x3xf32> = dense<1.0>
@@ -212,13 +213,15 @@ func.func @grouped(%x: tensor<2x128x28x28xf32>) -> tensor<2x128xf32> {
 // CHECK: } : tensor<256x14x14xf32>
 // CHECK: %[[FLAT:.*]] = tw.reshape %[[COPY]] : tensor<256x14x14xf32> -> tensor<50176xf32>
 // CHECK: return %[[COPY]], %[[FLAT]]
-// REMARK-DAG: TWL003 refused: axes in the order 1, 2, 0: a reshape
-// REMARK-DAG: TWL002 axes in the order 1, 2, 0: a copy
-func.func @result(%x: tensor<256x14x14xf32>) -> (tensor<256x14x14xf32>, tensor<50176xf32>) {
-  %w = tw.constant tensor<256x256xf32> = dense<1.0>
-  %c = tw.reduce add(%m, %h, %i) over (%r) in <[256]> attributes {root = "conv"} {
-    %a = tw.load %x[%r, %h, %i] : tensor<256x14x14xf32> -> f32
-    %e = tw.load %w[%m, %r] : tensor<256x256xf32> -> f32
+// REMARK-DAG: TWL003 refused: stored in axis order 1, 2, 0: a reshape
+// REMARK-DAG: TWL002 stored in axis order 1, 2, 0: a copy
+func.func @result(%x: tensor<256x16x16xf32>) -> (tensor<256x14x14xf32>, tensor<50176xf32>) {
+  %w = tw.constant tensor<256x256x3x3xf32> = dense<1.0>
+  %c = tw.reduce add(%m, %h, %i) over (%r, %s, %t) in <[256, 3, 3]> attributes {root = "conv"} {
+    %y = arith.addi %h, %s : index
+    %z = arith.addi %i, %t : index
+    %a = tw.load %x[%r, %y, %z] : tensor<256x16x16xf32> -> f32
+    %e = tw.load %w[%m, %r, %s, %t] : tensor<256x256x3x3xf32> -> f32
     %p = arith.mulf %a, %e : f32
     tw.yield %p : f32
   } : tensor<256x14x14xf32>
