@@ -78,6 +78,12 @@ inline constexpr Reason regionTwoReductions{
     "TWF033", "both sides hold a reduction already"};
 inline constexpr Reason regionTooFewRows{"TWF034",
                                          "too few rows to share among threads"};
+inline constexpr Reason contractionsMerged{
+    "TWF040", "contractions of one operand become one"};
+inline constexpr Reason epilogueLost{
+    "TWF041", "an epilogue would become a kernel of its own"};
+inline constexpr Reason readWhole{"TWF042",
+                                  "something needs the result on its own"};
 // plan
 inline constexpr Reason resultCopied{
     "TWP001", "a result that has no block of its own is copied"};

@@ -22,6 +22,8 @@ std::unique_ptr<mlir::Pass>
 createInlineProducersPass(DecisionLog *log = nullptr, bool strict = false,
                           InlineProfit profit = inlineProfit);
 std::unique_ptr<mlir::Pass>
+createMergeContractionsPass(DecisionLog *log = nullptr);
+std::unique_ptr<mlir::Pass>
 createPermuteResultsPass(DecisionLog *log = nullptr);
 std::unique_ptr<mlir::Pass> createIsolateRegionsPass();
 std::unique_ptr<mlir::Pass> createFormRegionsPass(DecisionLog *log = nullptr);

@@ -57,6 +57,17 @@ def IsolateRegions : Pass<"tw-isolate-regions", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tilewright::tw::TwDialect"];
 }
 
+def MergeContractions : FusePass<"tw-merge-contractions"> {
+  let summary = "Make one of contractions that differ in their constants";
+  let description = [{
+    Contractions that read one activation through the same coordinates become
+    one over concatenated constants, with the maps behind them that differ in
+    constants only. Their readers read the result at an offset. Where a result
+    would lose an epilogue, its contraction stays alone.
+  }];
+  let constructor = "::tilewright::createMergeContractionsPass()";
+}
+
 def PermuteResults : FusePass<"tw-permute-results"> {
   let summary = "Let a reduction yield the axis order that its only user reads";
   let constructor = "::tilewright::createPermuteResultsPass()";

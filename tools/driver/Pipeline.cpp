@@ -35,6 +35,10 @@ static void fuse(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createSinkReshapesPass(options.log));
   passes.addPass(createInlineProducersPass(options.log, options.strict));
   passes.addPass(createCanonicalizeGraphPass(options.log));
+  if (options.evaluator) { // which concatenates the constants
+    passes.addPass(createMergeContractionsPass(options.log));
+    passes.addPass(createFoldConstantsPass(options.evaluator, options.log));
+  }
   passes.addPass(createPermuteResultsPass(options.log));
   passes.addPass(createCanonicalizeGraphPass(options.log));
   passes.addPass(createFormRegionsPass(options.log));
