@@ -132,6 +132,8 @@ public:
   void runOnOperation() override {
     Decisions decisions(log, remarks);
     RegionNames names;
+    getOperation()->walk(
+        [&](FusedOp fused) { names.reserve(fused.getSymName()); });
     for (Block *block : graphBlocks(getOperation())) {
       BlockOrder order(*block);
       growGroups(order, decisions);

@@ -33,9 +33,30 @@ static bool isCheap(const BodyCost &cost) {
   return !cost.transcendental && cost.flops <= cheapFlops;
 }
 
+/// True if the producer's only operand has other readers, so that a reduction
+/// may as well read that one: nothing more moves, and one tensor less is there.
+static bool onlyRepeatsOperand(const InlineCandidate &c) {
+  if (c.readers != 1 || !isCheap(c.producerCost) || !readsOnce(c) ||
+      !isa<ReduceOp>(c.consumer) || isContraction(c.consumer)) {
+    return false;
+  }
+  MapOp producer = c.producer;
+  auto loads = producer.getBody().getOps<LoadOp>();
+  if (loads.empty()) {
+    return false;
+  }
+  Value operand = (*loads.begin()).getSource();
+  return llvm::all_of(
+             loads, [&](LoadOp load) { return load.getSource() == operand; }) &&
+         operand.getDefiningOp() && countReaders(operand.getDefiningOp()) > 1;
+}
+
 /// An epilogue is free where it is: it leaves only for a user that becomes the
-/// epilogue in its place.
+/// epilogue in its place, or that can read the epilogue's operand instead.
 static const Reason *leavesEpilogue(const InlineCandidate &c) {
+  if (onlyRepeatsOperand(c)) {
+    return nullptr;
+  }
   bool takesItsPlace = isa<MapOp>(c.consumer) && c.readers == 1 &&
                        (readsAtOwnCoordinates(c.load) || permutationOf(c.load));
   return takesItsPlace && readsOnce(c) ? nullptr : &reasons::staysEpilogue;
@@ -45,7 +66,7 @@ static const Reason *leavesEpilogue(const InlineCandidate &c) {
 /// whatever happens to its loads.
 static bool isInMemoryAnyway(Operation *producer) {
   return llvm::any_of(producer->getUsers(), [](Operation *user) {
-    return !isa<LoadOp, ReshapeOp>(user);
+    return isa<ReshapeOp>(user) ? isInMemoryAnyway(user) : !isa<LoadOp>(user);
   });
 }
 

@@ -25,7 +25,11 @@ std::unique_ptr<mlir::Pass>
 createMergeContractionsPass(DecisionLog *log = nullptr);
 std::unique_ptr<mlir::Pass>
 createPermuteResultsPass(DecisionLog *log = nullptr);
+std::unique_ptr<mlir::Pass>
+createUnitReductionsPass(DecisionLog *log = nullptr);
 std::unique_ptr<mlir::Pass> createIsolateRegionsPass();
+std::unique_ptr<mlir::Pass> createFormAttentionPass(DecisionLog *log = nullptr,
+                                                    bool strict = false);
 std::unique_ptr<mlir::Pass> createFormRegionsPass(DecisionLog *log = nullptr);
 
 #define GEN_PASS_DECL

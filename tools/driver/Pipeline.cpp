@@ -32,6 +32,7 @@ static void normalize(OpPassManager &passes, const PipelineOptions &options) {
 static void fuse(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createDecomposePass(options.log));
   passes.addPass(createDropUnitAxesPass(options.log));
+  passes.addPass(createUnitReductionsPass(options.log));
   passes.addPass(createSinkReshapesPass(options.log));
   passes.addPass(createInlineProducersPass(options.log, options.strict));
   passes.addPass(createCanonicalizeGraphPass(options.log));
@@ -41,6 +42,7 @@ static void fuse(OpPassManager &passes, const PipelineOptions &options) {
   }
   passes.addPass(createPermuteResultsPass(options.log));
   passes.addPass(createCanonicalizeGraphPass(options.log));
+  passes.addPass(createFormAttentionPass(options.log, options.strict));
   passes.addPass(createFormRegionsPass(options.log));
 }
 
