@@ -80,6 +80,8 @@ inline constexpr Reason regionTwoReductions{
     "TWF033", "both sides hold a reduction already"};
 inline constexpr Reason regionTooFewRows{"TWF034",
                                          "too few rows to share among threads"};
+inline constexpr Reason siblingsJoined{
+    "TWF035", "maps that read one tensor become one kernel"};
 inline constexpr Reason contractionsMerged{
     "TWF040", "contractions of one operand become one"};
 inline constexpr Reason epilogueLost{

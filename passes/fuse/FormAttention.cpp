@@ -64,6 +64,66 @@ static void inlineQueries(AttentionForm &form, bool strict,
   simplifyBody(scores);
 }
 
+/// True for a map whose elements cost a score about as much as reading them:
+/// little arithmetic on coordinates and on what all queries share. Queries lie
+/// along the lanes of a kernel, where a tensor with an axis of keys beside that
+/// of queries is read by gathers.
+static bool isCheapMask(LoadOp load, BlockArgument query) {
+  constexpr unsigned fewFlops = 8;
+  auto producer = load.getSource().getDefiningOp<MapOp>();
+  if (!producer || load.getGuard() || producer->getNumResults() != 1 ||
+      producer->getBlock() != primitiveOf(load)->getBlock()) {
+    return false;
+  }
+  BodyCost cost = costOf(producer);
+  if (cost.transcendental || cost.flops > fewFlops || cost.gathers ||
+      cost.guarded) {
+    return false;
+  }
+  for (auto [axis, index] : llvm::enumerate(load.getIndices())) {
+    BlockArgument coordinate = producer.getBody().getArgument(axis);
+    bool moves = coordinatesOf(index).contains(query);
+    for (LoadOp inner : producer.getBody().getOps<LoadOp>()) {
+      if (moves && coordinatesOf(inner).contains(coordinate)) {
+        return false;
+      }
+    }
+  }
+  return llvm::any_of(load.getIndices(), [&](Value index) {
+    return coordinatesOf(index).contains(query);
+  });
+}
+
+/// Lets the score's maps compute masks of that kind.
+static void inlineMasks(AttentionForm &form, bool strict,
+                        Decisions &decisions) {
+  if (!form.queryAxis) {
+    return;
+  }
+  for (MapOp map : form.scoreMaps) {
+    BlockArgument query = map.getBody().getArgument(*form.queryAxis);
+    auto next = [&]() -> LoadOp {
+      for (LoadOp load : map.getBody().getOps<LoadOp>()) {
+        if (isCheapMask(load, query)) {
+          return load;
+        }
+      }
+      return {};
+    };
+    while (LoadOp load = next()) {
+      MapOp producer = load.getSource().getDefiningOp<MapOp>();
+      decisions.did(reasons::producerInlined, producer.getLoc(), "mask");
+      map->setLoc(
+          mergeLocations(map.getContext(), {producer.getLoc(), map.getLoc()}));
+      inlineProducer(load, producer, strict);
+      if (producer.use_empty()) {
+        producer.erase();
+      }
+    }
+    simplifyBody(map);
+  }
+}
+
 namespace {
 
 class FormAttention : public impl::FormAttentionBase<FormAttention> {
@@ -94,6 +154,7 @@ private:
       return;
     }
     inlineQueries(*form, strict, decisions);
+    inlineMasks(*form, strict, decisions);
     SmallVector<Operation *> members = form->members();
     std::map<std::string, double> numbers{
         {"primitives", static_cast<double>(members.size())}};

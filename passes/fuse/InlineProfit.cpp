@@ -14,6 +14,8 @@ using namespace tw;
 
 /// Arithmetic that may be repeated: about what a load costs.
 static constexpr unsigned cheapFlops = 2;
+/// Arithmetic that hides behind the memory traffic of a copy.
+static constexpr unsigned flopsBesideCopy = 8;
 /// Cheap arithmetic is repeated for so many readers at most.
 static constexpr unsigned fewReaders = 2;
 /// Movement with more loads than this (a long concatenation) is not repeated.
@@ -84,10 +86,21 @@ static const Reason *movementPays(const InlineCandidate &c) {
   return nullptr;
 }
 
+/// True if a copy of several parts (a concatenation) takes this one from the
+/// producer: instead of memory, it reads what the producer reads.
+static bool isPartOfCopy(const InlineCandidate &c) {
+  LoadOp load = c.load;
+  return load.getGuard() && isa<MapOp>(c.consumer) &&
+         c.consumerCost.isMovement() && !c.consumerCost.gathers &&
+         !c.producerCost.transcendental &&
+         c.producerCost.flops <= flopsBesideCopy;
+}
+
 static const Reason *arithmeticPays(const InlineCandidate &c) {
   if (c.readers == 1) {
-    return readsOnce(c) || isCheap(c.producerCost) ? nullptr
-                                                   : &reasons::workRepeated;
+    return readsOnce(c) || isPartOfCopy(c) || isCheap(c.producerCost)
+               ? nullptr
+               : &reasons::workRepeated;
   }
   bool repeats = isa<MapOp>(c.consumer) && !readsAtOwnCoordinates(c.load) &&
                  isCheap(c.producerCost) && c.readers <= fewReaders;
