@@ -59,6 +59,8 @@ inline constexpr Reason decomposed{"TWF001",
                                    "a named operation becomes primitives"};
 inline constexpr Reason unitAxesDropped{"TWF002",
                                         "axes of size one are dropped"};
+inline constexpr Reason unitReduction{"TWF003",
+                                      "a reduction over one element is a map"};
 inline constexpr Reason producerInlined{
     "TWF010", "a producer is computed where it is read"};
 inline constexpr Reason guardInContraction{
@@ -85,6 +87,26 @@ inline constexpr Reason regionTwoReductions{
     "TWF033", "both sides hold a reduction already"};
 inline constexpr Reason regionTooFewRows{"TWF034",
                                          "too few rows to share among threads"};
+inline constexpr Reason siblingsJoined{
+    "TWF035", "maps that read one tensor become one kernel"};
+inline constexpr Reason contractionsMerged{
+    "TWF040", "contractions of one operand become one"};
+inline constexpr Reason epilogueLost{
+    "TWF041", "an epilogue would become a kernel of its own"};
+inline constexpr Reason readWhole{"TWF042",
+                                  "something needs the result on its own"};
+inline constexpr Reason attentionFormed{
+    "TWF050", "scores, softmax and values become one kernel"};
+inline constexpr Reason attentionScale{
+    "TWF051", "the weights are not exponentials over their sum"};
+inline constexpr Reason attentionNoScores{"TWF052",
+                                          "no contraction gives the scores"};
+inline constexpr Reason attentionFactors{
+    "TWF053", "queries, keys and values do not keep to their axes"};
+inline constexpr Reason attentionTypes{"TWF054",
+                                       "something between is not f32"};
+inline constexpr Reason attentionKept{
+    "TWF055", "scores or weights are read elsewhere, too"};
 // plan
 inline constexpr Reason resultCopied{
     "TWP001", "a result that has no block of its own is copied"};

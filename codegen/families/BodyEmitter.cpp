@@ -8,6 +8,7 @@
 #include "codegen/families/MemoryAccess.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -23,13 +24,36 @@ static bool sharesCopies(KernelFrame &frame, Operation *op) {
 
 Status BodyEmitter::emit(unsigned number, ArrayRef<Lanes> coordinates,
                          Operation *skip) {
+  return emitAll(number, coordinates, [&](Operation *op) {
+    return op != skip && (variant.only.empty() || variant.only.contains(op));
+  });
+}
+
+Result<Lanes> BodyEmitter::emitFor(unsigned number, ArrayRef<Lanes> coordinates,
+                                   Value wanted) {
+  llvm::SetVector<Operation *> needed;
+  auto need = [&](Value value) {
+    if (Operation *op = value.getDefiningOp(); op && op->getBlock() == &body) {
+      needed.insert(op);
+    }
+  };
+  need(wanted);
+  for (size_t i = 0; i < needed.size(); ++i) {
+    llvm::for_each(needed[i]->getOperands(), need);
+  }
+  TW_RETURN_IF_ERROR(emitAll(
+      number, coordinates, [&](Operation *op) { return needed.contains(op); }));
+  return values.lookup(wanted);
+}
+
+Status BodyEmitter::emitAll(unsigned number, ArrayRef<Lanes> coordinates,
+                            llvm::function_ref<bool(Operation *)> isWanted) {
   copy = number;
   for (auto [argument, lanes] : llvm::zip(body.getArguments(), coordinates)) {
     values[argument] = lanes;
   }
   for (Operation &op : body.without_terminator()) {
-    bool isWanted = variant.only.empty() || variant.only.contains(&op);
-    if (&op == skip || !isWanted) {
+    if (!isWanted(&op)) {
       continue;
     }
     SmallVector<Lanes> operands;

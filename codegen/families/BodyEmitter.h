@@ -38,6 +38,11 @@ public:
   Status emit(unsigned copy, llvm::ArrayRef<Lanes> coordinates,
               mlir::Operation *skip = nullptr);
 
+  /// The same for what `wanted`, a scalar of the body, depends on alone.
+  /// \returns its lanes.
+  Result<Lanes> emitFor(unsigned copy, llvm::ArrayRef<Lanes> coordinates,
+                        mlir::Value wanted);
+
   /// \returns a value of the body for the copy emitted last.
   Lanes get(mlir::Value value) const { return values.lookup(value); }
 
@@ -47,6 +52,8 @@ private:
     llvm::SmallVector<Lanes> results;
   };
 
+  Status emitAll(unsigned copy, llvm::ArrayRef<Lanes> coordinates,
+                 llvm::function_ref<bool(mlir::Operation *)> isWanted);
   Result<Lanes> emitOp(mlir::Operation *op, llvm::ArrayRef<Lanes> operands);
   std::optional<Lanes> emitIndexOp(mlir::Operation *op,
                                    llvm::ArrayRef<Lanes> operands);

@@ -39,6 +39,8 @@ static std::string familyOf(const FusedRegion &region) {
     return "pointwise";
   case Form::Reduce:
     return productOfBody(region.getReduce()) ? "contract" : "reduce";
+  case Form::Attention:
+    return "attention";
   case Form::Rows:
     return "rows";
   case Form::Scan:

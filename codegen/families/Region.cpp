@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/Region.h"
+#include "passes/fuse/AttentionForm.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -107,6 +108,19 @@ static Status analyseRows(FusedRegion &region) {
   return Status::ok();
 }
 
+static Status analyseAttention(FusedRegion &region) {
+  const Reason *reason = nullptr;
+  for (Operation *primitive : llvm::reverse(region.primitives)) {
+    auto reduce = dyn_cast<ReduceOp>(primitive);
+    auto form = reduce ? matchAttention(reduce, reason) : std::nullopt;
+    if (form && form->members().size() == region.primitives.size()) {
+      region.parallel = dimsOf(form->max.getType());
+      return Status::ok();
+    }
+  }
+  return illegal(region.op, "it is not attention");
+}
+
 Result<FusedRegion> analyseRegion(FusedOp op) {
   FusedRegion region;
   region.op = op;
@@ -131,6 +145,11 @@ Result<FusedRegion> analyseRegion(FusedOp op) {
     if (!isComputed(value)) {
       return illegal(op, "it yields what it does not compute");
     }
+  }
+  if (op->hasAttr("attention")) {
+    region.form = Form::Attention;
+    TW_RETURN_IF_ERROR(analyseAttention(region));
+    return region;
   }
   if (auto rows = op->getAttrOfType<IntegerAttr>("rows")) {
     region.form = Form::Rows;

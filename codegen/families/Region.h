@@ -22,6 +22,7 @@ namespace tilewright::families {
 enum class Form {
   Pointwise, ///< maps over one domain
   Reduce,    ///< one reduction, then maps over its result
+  Attention, ///< two contractions and softmax between: Attention.h
   Rows,      ///< reductions and maps that share the first `rows` coordinates
   Scan,
   Scatter
@@ -33,8 +34,8 @@ struct FusedRegion {
   Form form = Form::Pointwise;
   llvm::SmallVector<mlir::Operation *> primitives; ///< in order
   unsigned rows = 0;                               ///< of Form::Rows
-  /// The shared extents: the maps' domain, the reduction's result dims, or the
-  /// row dims.
+  /// The shared extents: the maps' domain, the reduction's result dims, the
+  /// row dims, or those of attention's scores without the keys.
   llvm::SmallVector<tw::DimExpr> parallel;
 
   /// \returns the reduction of Form::Reduce.

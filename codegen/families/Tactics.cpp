@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/Tactics.h"
+#include "codegen/families/Attention.h"
 #include "codegen/families/Nest.h"
 #include "codegen/families/NestSchedule.h"
 #include "codegen/families/Rows.h"
@@ -40,6 +41,9 @@ public:
       parameters.wide = true;
       return parameters.toAttribute(op.getContext(), name());
     }
+    if (region->form == Form::Attention) {
+      return AttentionParameters().toAttribute(op.getContext(), name());
+    }
     return referenceNest(*region).toAttribute(op.getContext(), name());
   }
 
@@ -47,6 +51,9 @@ public:
     Result<FusedRegion> region = analyseRegion(op);
     TW_RETURN_IF_ERROR(region.status());
     switch (region->form) {
+    case Form::Attention:
+      return attentionLaunch(
+          *region, AttentionParameters::fromAttribute(parametersOf(op)));
     case Form::Rows:
       return rowsLaunch(*region);
     case Form::Scan:
@@ -65,6 +72,10 @@ public:
     Result<FusedRegion> region = analyseRegion(op);
     TW_RETURN_IF_ERROR(region.status());
     switch (region->form) {
+    case Form::Attention:
+      return buildAttention(
+          *region, AttentionParameters::fromAttribute(parametersOf(op)), target,
+          kernelName, builder);
     case Form::Rows:
       return buildRows(*region, RowParameters::fromAttribute(parametersOf(op)),
                        target, kernelName, builder);
@@ -134,6 +145,20 @@ public:
   }
 };
 
+/// Attention by blocks of keys.
+class SimdAttention : public Reference {
+public:
+  StringRef name() const override { return "attention.simd"; }
+
+  Result<DictionaryAttr> choose(tw::FusedOp op,
+                                const TargetSpec &target) const override {
+    Result<FusedRegion> region = analyseRegion(op);
+    TW_RETURN_IF_ERROR(region.status());
+    return chooseAttention(*region, target)
+        .toAttribute(op.getContext(), name());
+  }
+};
+
 class Registry : public TacticRegistry {
 public:
   std::vector<const Tactic *> tacticsFor(tw::FusedOp op) const override {
@@ -146,6 +171,8 @@ public:
       return {&pointwise, &reference};
     case Form::Reduce:
       return {&contract, &reduceRows, &reduceColumns, &reference};
+    case Form::Attention:
+      return {&attention, &reference};
     case Form::Rows:
       return {&rows, &reference};
     case Form::Scan:
@@ -160,8 +187,8 @@ public:
         dyn_cast_or_null<DictionaryAttr>(op.getTactic().value_or(Attribute()));
     auto name =
         parameters ? parameters.getAs<StringAttr>("name") : StringAttr();
-    const Tactic *all[] = {&reference,  &pointwise,     &contract,
-                           &reduceRows, &reduceColumns, &rows};
+    const Tactic *all[] = {&reference,     &pointwise, &contract, &reduceRows,
+                           &reduceColumns, &rows,      &attention};
     for (const Tactic *tactic : all) {
       if (name && name.getValue() == tactic->name()) {
         return tactic;
@@ -177,6 +204,7 @@ private:
   SimdNest reduceRows{"reduce.rows", NestShape::ReduceRows};
   SimdNest reduceColumns{"reduce.columns", NestShape::ReduceColumns};
   SimdRows rows;
+  SimdAttention attention;
 };
 
 } // namespace

@@ -6,7 +6,6 @@
 
 #include "passes/fuse/Access.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 
@@ -122,6 +121,12 @@ static bool collectCoordinates(Value value,
     }
   }
   return reads;
+}
+
+llvm::SmallPtrSet<Value, 8> coordinatesOf(Value scalar) {
+  llvm::SmallPtrSet<Value, 8> coordinates;
+  collectCoordinates(scalar, coordinates);
+  return coordinates;
 }
 
 bool isPlainMovement(MapOp map, SmallVectorImpl<unsigned> *divided) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "ir/TwOps.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace tilewright {
 
@@ -46,6 +47,9 @@ std::optional<llvm::SmallVector<unsigned>> permutationOf(tw::LoadOp load);
 /// by constants are added to `divided`, by axis of the map.
 bool isPlainMovement(tw::MapOp map,
                      llvm::SmallVectorImpl<unsigned> *divided = nullptr);
+
+/// \returns the coordinates of its primitive that a scalar depends on.
+llvm::SmallPtrSet<mlir::Value, 8> coordinatesOf(mlir::Value scalar);
 
 /// \returns true if `coordinate` is a result coordinate of a contraction that
 /// both factors depend on: an outer loop, where divisions cost nothing.

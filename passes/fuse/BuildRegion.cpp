@@ -86,6 +86,9 @@ FusedOp buildRegion(OpBuilder &builder, ArrayRef<Operation *> members,
   if (shape.form == RegionForm::Rows) {
     fused->setAttr("rows", builder.getI64IntegerAttr(shape.rows));
   }
+  if (shape.form == RegionForm::Attention) {
+    fused->setAttr("attention", builder.getUnitAttr());
+  }
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&fused.getBody());
   for (Operation *op : ordered) {

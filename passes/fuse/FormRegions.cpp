@@ -15,6 +15,8 @@
 #include "passes/fuse/BlockOrder.h"
 #include "passes/fuse/BuildRegion.h"
 #include "passes/fuse/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 
@@ -82,6 +84,47 @@ static void growGroups(BlockOrder &order, Decisions &decisions) {
   }
 }
 
+/// The tensors that a group of maps reads; empty for other groups.
+static llvm::SmallPtrSet<Value, 8> readByMaps(const BlockOrder &order,
+                                              unsigned group) {
+  llvm::SmallPtrSet<Value, 8> sources;
+  for (Operation *op : operationsOf(order, order.membersOf(group))) {
+    if (!isa<MapOp>(op)) {
+      return {};
+    }
+    for (LoadOp load : op->getRegion(0).getOps<LoadOp>()) {
+      sources.insert(load.getSource());
+    }
+  }
+  return sources;
+}
+
+/// Maps over one domain that read one tensor read it once, in one kernel.
+static void joinSiblings(BlockOrder &order, Decisions &decisions) {
+  llvm::MapVector<Value, SmallVector<unsigned>> readers;
+  for (unsigned group : order.sortedGroups()) {
+    for (Value source : readByMaps(order, group)) {
+      if (!source.getDefiningOp<ConstantOp>()) {
+        readers[source].push_back(group);
+      }
+    }
+  }
+  for (auto &[source, groups] : readers) {
+    for (size_t i = 0; i < groups.size(); ++i) {
+      for (size_t j = i + 1; j < groups.size(); ++j) {
+        unsigned a = order.groupOf(groups[i]), b = order.groupOf(groups[j]);
+        if (a == b || readByMaps(order, a).empty()) {
+          continue;
+        }
+        Location loc = order.at(groups[j])->getLoc();
+        if (!tryMerge(order, a, b)) {
+          decisions.did(reasons::siblingsJoined, loc, "tw.map");
+        }
+      }
+    }
+  }
+}
+
 /// The bytes of values that never leave their region, written and read once.
 static double bytesKeptInside(FusedOp fused) {
   llvm::SmallPtrSet<Value, 8> yielded;
@@ -132,9 +175,12 @@ public:
   void runOnOperation() override {
     Decisions decisions(log, remarks);
     RegionNames names;
+    getOperation()->walk(
+        [&](FusedOp fused) { names.reserve(fused.getSymName()); });
     for (Block *block : graphBlocks(getOperation())) {
       BlockOrder order(*block);
       growGroups(order, decisions);
+      joinSiblings(order, decisions);
       buildRegions(*block, order, names, decisions);
     }
   }

@@ -14,6 +14,8 @@ using namespace tw;
 
 /// Arithmetic that may be repeated: about what a load costs.
 static constexpr unsigned cheapFlops = 2;
+/// Arithmetic that hides behind the memory traffic of a copy.
+static constexpr unsigned flopsBesideCopy = 8;
 /// Cheap arithmetic is repeated for so many readers at most.
 static constexpr unsigned fewReaders = 2;
 /// Movement with more loads than this (a long concatenation) is not repeated.
@@ -33,9 +35,30 @@ static bool isCheap(const BodyCost &cost) {
   return !cost.transcendental && cost.flops <= cheapFlops;
 }
 
+/// True if the producer's only operand has other readers, so that a reduction
+/// may as well read that one: nothing more moves, and one tensor less is there.
+static bool onlyRepeatsOperand(const InlineCandidate &c) {
+  if (c.readers != 1 || !isCheap(c.producerCost) || !readsOnce(c) ||
+      !isa<ReduceOp>(c.consumer) || isContraction(c.consumer)) {
+    return false;
+  }
+  MapOp producer = c.producer;
+  auto loads = producer.getBody().getOps<LoadOp>();
+  if (loads.empty()) {
+    return false;
+  }
+  Value operand = (*loads.begin()).getSource();
+  return llvm::all_of(
+             loads, [&](LoadOp load) { return load.getSource() == operand; }) &&
+         operand.getDefiningOp() && countReaders(operand.getDefiningOp()) > 1;
+}
+
 /// An epilogue is free where it is: it leaves only for a user that becomes the
-/// epilogue in its place.
+/// epilogue in its place, or that can read the epilogue's operand instead.
 static const Reason *leavesEpilogue(const InlineCandidate &c) {
+  if (onlyRepeatsOperand(c)) {
+    return nullptr;
+  }
   bool takesItsPlace = isa<MapOp>(c.consumer) && c.readers == 1 &&
                        (readsAtOwnCoordinates(c.load) || permutationOf(c.load));
   return takesItsPlace && readsOnce(c) ? nullptr : &reasons::staysEpilogue;
@@ -45,7 +68,7 @@ static const Reason *leavesEpilogue(const InlineCandidate &c) {
 /// whatever happens to its loads.
 static bool isInMemoryAnyway(Operation *producer) {
   return llvm::any_of(producer->getUsers(), [](Operation *user) {
-    return !isa<LoadOp, ReshapeOp>(user);
+    return isa<ReshapeOp>(user) ? isInMemoryAnyway(user) : !isa<LoadOp>(user);
   });
 }
 
@@ -63,10 +86,21 @@ static const Reason *movementPays(const InlineCandidate &c) {
   return nullptr;
 }
 
+/// True if a copy of several parts (a concatenation) takes this one from the
+/// producer: instead of memory, it reads what the producer reads.
+static bool isPartOfCopy(const InlineCandidate &c) {
+  LoadOp load = c.load;
+  return load.getGuard() && isa<MapOp>(c.consumer) &&
+         c.consumerCost.isMovement() && !c.consumerCost.gathers &&
+         !c.producerCost.transcendental &&
+         c.producerCost.flops <= flopsBesideCopy;
+}
+
 static const Reason *arithmeticPays(const InlineCandidate &c) {
   if (c.readers == 1) {
-    return readsOnce(c) || isCheap(c.producerCost) ? nullptr
-                                                   : &reasons::workRepeated;
+    return readsOnce(c) || isPartOfCopy(c) || isCheap(c.producerCost)
+               ? nullptr
+               : &reasons::workRepeated;
   }
   bool repeats = isa<MapOp>(c.consumer) && !readsAtOwnCoordinates(c.load) &&
                  isCheap(c.producerCost) && c.readers <= fewReaders;

@@ -21,7 +21,13 @@ std::unique_ptr<mlir::Pass> createSinkReshapesPass(DecisionLog *log = nullptr);
 std::unique_ptr<mlir::Pass>
 createInlineProducersPass(DecisionLog *log = nullptr, bool strict = false,
                           InlineProfit profit = inlineProfit);
+std::unique_ptr<mlir::Pass>
+createMergeContractionsPass(DecisionLog *log = nullptr);
+std::unique_ptr<mlir::Pass>
+createUnitReductionsPass(DecisionLog *log = nullptr);
 std::unique_ptr<mlir::Pass> createIsolateRegionsPass();
+std::unique_ptr<mlir::Pass> createFormAttentionPass(DecisionLog *log = nullptr,
+                                                    bool strict = false);
 std::unique_ptr<mlir::Pass> createFormRegionsPass(DecisionLog *log = nullptr);
 
 #define GEN_PASS_DECL

@@ -26,6 +26,18 @@ def DropUnitAxes : FusePass<"tw-drop-unit-axes"> {
   let constructor = "::tilewright::createDropUnitAxesPass()";
 }
 
+def FormAttention : FusePass<"tw-form-attention"> {
+  let summary = "Group scores, softmax and values into one tw.fused region";
+  let description = [{
+    A contraction, maps, the softmax over its last axis and a contraction with
+    the weights become a region with the attribute `attention`. A map that makes
+    the queries for this region alone is computed where they are read.
+  }];
+  let options = common # [Option<"strict", "strict", "bool", "false",
+                                 "Keep every rounding to a small float">];
+  let constructor = "::tilewright::createFormAttentionPass()";
+}
+
 def FormRegions : FusePass<"tw-form-regions"> {
   let summary = "Group primitives into tw.fused regions, one per kernel";
   let description = [{
@@ -57,6 +69,17 @@ def IsolateRegions : Pass<"tw-isolate-regions", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tilewright::tw::TwDialect"];
 }
 
+def MergeContractions : FusePass<"tw-merge-contractions"> {
+  let summary = "Make one of contractions that differ in their constants";
+  let description = [{
+    Contractions that read one activation through the same coordinates become
+    one over concatenated constants, with the maps behind them that differ in
+    constants only. Their readers read the result at an offset. Where a result
+    would lose an epilogue, its contraction stays alone.
+  }];
+  let constructor = "::tilewright::createMergeContractionsPass()";
+}
+
 def SinkReshapes : FusePass<"tw-sink-reshapes"> {
   let summary = "Move maps before the reshapes that they read";
   let description = [{
@@ -64,6 +87,11 @@ def SinkReshapes : FusePass<"tw-sink-reshapes"> {
     axes of the reshape's source, so that it can be an epilogue there.
   }];
   let constructor = "::tilewright::createSinkReshapesPass()";
+}
+
+def UnitReductions : FusePass<"tw-unit-reductions"> {
+  let summary = "Make maps of reductions over one element";
+  let constructor = "::tilewright::createUnitReductionsPass()";
 }
 
 #endif // TILEWRIGHT_PASSES_FUSE_PASSES

@@ -16,8 +16,9 @@ namespace tilewright {
 enum class RegionForm {
   Maps, // maps over one domain, reading each other at their own coordinates
   Reduction, // one reduction, then maps over its result's dims
-  Rows,  // reductions over the same inner axes, and maps over rows or elements
-  Single // anything alone
+  Rows, // reductions over the same inner axes, and maps over rows or elements
+  Attention, // two contractions and softmax between (AttentionForm.h)
+  Single     // anything alone
 };
 
 /// What a set of primitives is, or why they cannot be a region.

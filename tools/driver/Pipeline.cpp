@@ -35,15 +35,22 @@ static void normalize(OpPassManager &passes, const PipelineOptions &options) {
 static void layout(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createDecomposePass(options.log));
   passes.addPass(createDropUnitAxesPass(options.log));
+  passes.addPass(createUnitReductionsPass(options.log));
   passes.addPass(createSinkReshapesPass(options.log));
   passes.addPass(createInlineProducersPass(options.log, options.strict));
   passes.addPass(createCanonicalizeGraphPass(options.log));
+  if (options.evaluator) { // which concatenates the constants
+    passes.addPass(createMergeContractionsPass(options.log));
+    passes.addPass(createFoldConstantsPass(options.evaluator, options.log));
+    passes.addPass(createCanonicalizeGraphPass(options.log));
+  }
   passes.addPass(
       createSelectLayoutsPass(options.log, options.target->lanes(4)));
 }
 
 static void fuse(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createCanonicalizeGraphPass(options.log));
+  passes.addPass(createFormAttentionPass(options.log, options.strict));
   passes.addPass(createFormRegionsPass(options.log));
 }
 

@@ -1,0 +1,269 @@
+//===- AttentionKernel.cpp - what attention's kernels share ---------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/families/AttentionKernel.h"
+#include "codegen/families/MemoryAccess.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright::tw;
+
+namespace tilewright::families {
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+SmallVector<Lanes> AttentionKernel::row(const Lanes &query) const {
+  SmallVector<Lanes> at(outer);
+  if (form.queryAxis) {
+    at[*form.queryAxis] = query;
+  }
+  return at;
+}
+
+SmallVector<Lanes> AttentionKernel::score(const Lanes &query,
+                                          const Lanes &key) const {
+  SmallVector<Lanes> at = row(query);
+  at.push_back(key);
+  return at;
+}
+
+SmallVector<Lanes> AttentionKernel::product(const Lanes &query,
+                                            const Lanes &key,
+                                            const Lanes &depth) const {
+  SmallVector<Lanes> at = score(query, key);
+  at.push_back(depth);
+  return at;
+}
+
+SmallVector<Lanes> AttentionKernel::result(const Lanes &query,
+                                           const Lanes &value) const {
+  SmallVector<Lanes> rows = row(query), at(rows.size() + 1);
+  for (auto [coordinate, axis] : llvm::zip(rows, form.rowAxes)) {
+    at[axis] = coordinate;
+  }
+  at[form.valueAxis] = value;
+  return at;
+}
+
+SmallVector<Lanes> AttentionKernel::weighted(const Lanes &query,
+                                             const Lanes &value,
+                                             const Lanes &key) const {
+  SmallVector<Lanes> at = result(query, value);
+  at.push_back(key);
+  return at;
+}
+
+Lanes AttentionKernel::depth() const {
+  return frame.size(ReduceOp(form.scores).getExtents().getDims().front());
+}
+
+Lanes AttentionKernel::keys() const {
+  return frame.size(ReduceOp(form.max).getExtents().getDims().front());
+}
+
+Lanes AttentionKernel::valueSize() const {
+  return frame.size(dimsOf(ReduceOp(form.values).getType())[form.valueAxis]);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+AttentionBuffers AttentionKernel::buffers() const {
+  constexpr int64_t floatBytes = 4, lineFloats = 16;
+  auto type = MemRefType::get({ShapedType::kDynamic}, b.getF32Type());
+  Lanes offset = Lanes::index(0);
+  // A line more for each, so that vectors may reach past the end.
+  auto carve = [&](const Lanes &length) -> Value {
+    Lanes elements = b.mul(b.add(length, Lanes::index(lineFloats)),
+                           Lanes::index(parameters.rows()));
+    Value view = b.create<memref::ViewOp>(
+        type, frame.getKernel().getWorkspace(), b.first(offset),
+        ValueRange(b.first(elements)));
+    offset = b.add(offset, b.mul(elements, Lanes::index(floatBytes)));
+    return view;
+  };
+  AttentionBuffers result;
+  result.queries = carve(depth());
+  result.scores = carve(Lanes::index(parameters.keys));
+  result.values = carve(valueSize());
+  return result;
+}
+
+Value AttentionKernel::loadVector(Value buffer, const Lanes &at) {
+  return b.create<vector::LoadOp>(b.vectorOf(b.getF32Type()), buffer,
+                                  b.first(at));
+}
+
+void AttentionKernel::storeVector(Value value, Value buffer, const Lanes &at) {
+  b.create<vector::StoreOp>(value, buffer, b.first(at));
+}
+
+//===----------------------------------------------------------------------===//
+// The region's bodies
+//===----------------------------------------------------------------------===//
+
+static Lanes lanesOf(Value value) {
+  return isa<VectorType>(value.getType()) ? Lanes::vector(value)
+                                          : Lanes::scalar(value);
+}
+
+Result<Value> AttentionKernel::exponential(Value score, Value max,
+                                           Value activeLanes) {
+  frame.setRegister(form.score(), 0, lanesOf(score));
+  frame.setRegister(form.exponential.max, 0, lanesOf(max));
+  Block &body = form.exponential.computedIn->getRegion(0).front();
+  SmallVector<Lanes> at(body.getNumArguments(), Lanes::index(0));
+  Result<Lanes> power = BodyEmitter(frame, body, activeLanes)
+                            .emitFor(0, at, form.exponential.scalar);
+  TW_RETURN_IF_ERROR(power.status());
+  return b.first(*power);
+}
+
+std::vector<BodyEmitter> AttentionKernel::scoreEmitters(Value activeLanes) {
+  std::vector<BodyEmitter> emitters;
+  for (MapOp map : form.scoreMaps) {
+    emitters.emplace_back(frame, map.getBody().front(), activeLanes);
+  }
+  return emitters;
+}
+
+Result<Value> AttentionKernel::finishScore(unsigned copy, Value sum,
+                                           ArrayRef<Lanes> at,
+                                           MutableArrayRef<BodyEmitter> maps) {
+  Lanes value = lanesOf(sum);
+  frame.setRegister(ReduceOp(form.scores).getResult(), copy, value);
+  for (auto [map, emitter] : llvm::zip(form.scoreMaps, maps)) {
+    TW_RETURN_IF_ERROR(emitter.emit(copy, at));
+    value = emitter.get(yieldOf(map).getOperand(0));
+    frame.setRegister(MapOp(map).getResult(0), copy, value);
+  }
+  return b.asVector(value);
+}
+
+Result<Value> AttentionKernel::denominator(Value sum, Value max,
+                                           const Lanes &query,
+                                           Value activeLanes) {
+  frame.setRegister(ReduceOp(form.sum).getResult(), 0, lanesOf(sum));
+  frame.setRegister(form.exponential.max, 0, lanesOf(max));
+  for (MapOp map : form.rowMaps) {
+    BodyEmitter emitter(frame, map.getBody().front(), activeLanes);
+    TW_RETURN_IF_ERROR(emitter.emit(0, row(query)));
+    frame.setRegister(map.getResult(0), 0,
+                      emitter.get(yieldOf(map).getOperand(0)));
+  }
+  MapOp weights = form.weights;
+  Result<Lanes> value =
+      BodyEmitter(frame, weights.getBody().front(), activeLanes)
+          .emitFor(0, score(query, Lanes::index(0)), form.denominator);
+  TW_RETURN_IF_ERROR(value.status());
+  return b.asVector(*value);
+}
+
+/// The region's own division or product. Of no keys, the sum is zero.
+Value AttentionKernel::scaled(Value accumulated, Value denominator) {
+  Operation *scale = form.scale->clone();
+  bool isSecond = scale->getOperand(1) == form.denominator;
+  scale->setOperand(isSecond ? 1 : 0, denominator);
+  scale->setOperand(isSecond ? 0 : 1, accumulated);
+  scale->getResult(0).setType(accumulated.getType());
+  b.insert(scale);
+  Value result = scale->getResult(0);
+  Lanes count = keys();
+  if (count.isConstantIndex() && count.offset > 0) {
+    return result;
+  }
+  Value isEmpty = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq,
+                                          b.first(count), b.constantIndex(0));
+  return b.create<arith::SelectOp>(isEmpty, splatFloat(0), result);
+}
+
+Status AttentionKernel::store(Value value, ArrayRef<Lanes> at,
+                              Value activeLanes) {
+  auto write = [&](Value tensor, const Lanes &lanes) {
+    frame.setRegister(tensor, 0, lanes);
+    for (const Memory &memory : frame.outputsOf(tensor)) {
+      storeLanes(frame, memory, offsetOf(frame, memory, tensor.getType(), at),
+                 lanes, activeLanes);
+    }
+  };
+  write(ReduceOp(form.values).getResult(), lanesOf(value));
+  for (MapOp map : form.epilogue) {
+    BodyEmitter emitter(frame, map.getBody().front(), activeLanes);
+    TW_RETURN_IF_ERROR(emitter.emit(0, at));
+    write(map.getResult(0), emitter.get(yieldOf(map).getOperand(0)));
+  }
+  return Status::ok();
+}
+
+Value AttentionKernel::splatFloat(double value) {
+  return b.splat(b.create<arith::ConstantOp>(b.getF32FloatAttr(value)));
+}
+
+Value AttentionKernel::multiplyAdd(Value x, Value y, Value sum) {
+  if (frame.getTarget().hasFma) {
+    return b.create<math::FmaOp>(x, y, sum);
+  }
+  return b.create<arith::AddFOp>(sum, b.create<arith::MulFOp>(x, y));
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+Result<SmallVector<Value>> carryingLoop(
+    LaneBuilder &b, Value from, Value to, int64_t step, ArrayRef<Value> initial,
+    llvm::function_ref<Result<SmallVector<Value>>(Value, ArrayRef<Value>)>
+        body) {
+  auto loop = b.create<scf::ForOp>(from, to, b.constantIndex(step), initial);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> carried(loop.getRegionIterArgs().begin(),
+                             loop.getRegionIterArgs().end());
+  Result<SmallVector<Value>> next = body(loop.getInductionVar(), carried);
+  TW_RETURN_IF_ERROR(next.status());
+  if (!initial.empty()) { // a loop that carries nothing has its yield
+    b.create<scf::YieldOp>(*next);
+  }
+  return SmallVector<Value>(loop.getResults().begin(), loop.getResults().end());
+}
+
+Result<SmallVector<Value>>
+tiledLoop(LaneBuilder &b, const Lanes &from, const Lanes &count, int64_t tile,
+          ArrayRef<Value> initial,
+          llvm::function_ref<Result<SmallVector<Value>>(Value, int64_t,
+                                                        ArrayRef<Value>)>
+              body) {
+  Lanes whole =
+      b.mul(b.floorDiv(count, Lanes::index(tile)), Lanes::index(tile));
+  Value start = b.first(from), mainEnd = b.first(b.add(from, whole)),
+        end = b.first(b.add(from, count));
+  SmallVector<Value> carried(initial);
+  bool isConstant = count.isConstantIndex();
+  if (!isConstant || count.offset >= tile) {
+    auto main = carryingLoop(b, start, mainEnd, tile, carried,
+                             [&](Value at, ArrayRef<Value> values) {
+                               return body(at, tile, values);
+                             });
+    TW_RETURN_IF_ERROR(main.status());
+    carried = *main;
+  }
+  if (tile > 1 && (!isConstant || count.offset % tile != 0)) {
+    auto rest = carryingLoop(
+        b, mainEnd, end, 1, carried,
+        [&](Value at, ArrayRef<Value> values) { return body(at, 1, values); });
+    TW_RETURN_IF_ERROR(rest.status());
+    carried = *rest;
+  }
+  return carried;
+}
+
+} // namespace tilewright::families

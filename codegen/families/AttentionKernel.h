@@ -1,0 +1,115 @@
+//===- AttentionKernel.h - what attention's kernels share -------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "codegen/families/Attention.h"
+#include "codegen/families/BodyEmitter.h"
+#include <vector>
+
+namespace tilewright::families {
+
+/// The workspace of a task, in f32. What is per query lies query by query along
+/// the innermost axis, `rows` apart; for a query alone, `rows` is 1.
+struct AttentionBuffers {
+  mlir::Value queries; ///< [depth][rows]
+  mlir::Value scores;  ///< [keys of a block][rows]
+  mlir::Value values;  ///< [value axis][rows]
+};
+
+/// The frame of the kernel, the match, and places in the region's domains.
+class AttentionKernel {
+public:
+  AttentionKernel(KernelFrame &frame, const AttentionForm &form,
+                  const AttentionParameters &parameters)
+      : frame(frame), b(frame.getBuilder()), form(form),
+        parameters(parameters) {}
+
+  /// The coordinates of a row; `query` replaces that of the query axis.
+  llvm::SmallVector<Lanes> row(const Lanes &query) const;
+  /// … of a score.
+  llvm::SmallVector<Lanes> score(const Lanes &query, const Lanes &key) const;
+  /// … of an element of the scores' product.
+  llvm::SmallVector<Lanes> product(const Lanes &query, const Lanes &key,
+                                   const Lanes &depth) const;
+  /// … of an element of the result.
+  llvm::SmallVector<Lanes> result(const Lanes &query, const Lanes &value) const;
+  /// … of an element of the values' product.
+  llvm::SmallVector<Lanes> weighted(const Lanes &query, const Lanes &value,
+                                    const Lanes &key) const;
+
+  Lanes depth() const;     ///< the extent that the scores sum over
+  Lanes keys() const;      ///< the number of keys
+  Lanes valueSize() const; ///< the extent of the value axis
+
+  /// Allocates the parts of the workspace.
+  AttentionBuffers buffers() const;
+
+  /// exp(score − max) for values in registers.
+  Result<mlir::Value> exponential(mlir::Value score, mlir::Value max,
+                                  mlir::Value activeLanes);
+  /// The score after its maps, from the sum of products at `at`.
+  Result<mlir::Value> finishScore(unsigned copy, mlir::Value sum,
+                                  llvm::ArrayRef<Lanes> at,
+                                  mlir::MutableArrayRef<BodyEmitter> maps);
+  /// One emitter for each map over scores.
+  std::vector<BodyEmitter> scoreEmitters(mlir::Value activeLanes);
+  /// What the weights scale by, for sums and maxima in registers: the function
+  /// gives the scaled value of an accumulated one.
+  Result<mlir::Value> denominator(mlir::Value sum, mlir::Value max,
+                                  const Lanes &query, mlir::Value activeLanes);
+  mlir::Value scaled(mlir::Value accumulated, mlir::Value denominator);
+  /// Runs the maps over the result and writes what the region yields.
+  Status store(mlir::Value value, llvm::ArrayRef<Lanes> at,
+               mlir::Value activeLanes);
+
+  mlir::Value splatFloat(double value);
+  mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum);
+  mlir::Value loadVector(mlir::Value buffer, const Lanes &at);
+  void storeVector(mlir::Value value, mlir::Value buffer, const Lanes &at);
+
+  KernelFrame &frame;
+  LaneBuilder &b;
+  const AttentionForm &form;
+  const AttentionParameters &parameters;
+  llvm::SmallVector<Lanes> outer; ///< the task's row; the query axis is unset
+
+private:
+  llvm::SmallVector<Lanes> place(const Lanes &query, const Lanes &value) const;
+};
+
+/// A loop that carries values.
+Result<llvm::SmallVector<mlir::Value>>
+carryingLoop(LaneBuilder &b, mlir::Value from, mlir::Value to, int64_t step,
+             llvm::ArrayRef<mlir::Value> initial,
+             llvm::function_ref<Result<llvm::SmallVector<mlir::Value>>(
+                 mlir::Value, llvm::ArrayRef<mlir::Value>)>
+                 body);
+
+/// Full steps of `tile`, then single ones: `body` gets the position and how
+/// many there are.
+Result<llvm::SmallVector<mlir::Value>>
+tiledLoop(LaneBuilder &b, const Lanes &from, const Lanes &count, int64_t tile,
+          llvm::ArrayRef<mlir::Value> initial,
+          llvm::function_ref<Result<llvm::SmallVector<mlir::Value>>(
+              mlir::Value, int64_t, llvm::ArrayRef<mlir::Value>)>
+              body);
+
+/// Emits `vectors` vectors of queries from `first` on, `left` of which exist.
+Status emitQueriesInLanes(AttentionKernel &kernel, int64_t vectors,
+                          mlir::Value first, mlir::Value left);
+
+/// Emits one query; lanes run along the products' axis, the keys and the
+/// values.
+Status emitQueryAlone(AttentionKernel &kernel, const Lanes &query);
+
+/// Emits one row in scalars, with all its scores: `reference`.
+Status emitAttentionRow(KernelFrame &frame, const AttentionForm &form,
+                        llvm::ArrayRef<mlir::Value> row);
+/// The workspace of emitAttentionRow.
+tw::DimExpr attentionRowBytes(const AttentionForm &form);
+
+} // namespace tilewright::families

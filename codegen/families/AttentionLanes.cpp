@@ -1,0 +1,312 @@
+//===- AttentionLanes.cpp - many queries of attention at once -------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+//
+// Queries lie along the lanes. A register tile holds the scores of some keys,
+// or some elements of the values, for all queries of the task.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/families/AttentionKernel.h"
+#include "codegen/families/Reduction.h"
+#include "codegen/families/TaskLoop.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <limits>
+
+using namespace mlir;
+using namespace tilewright::tw;
+
+namespace tilewright::families {
+
+namespace {
+
+class QueriesInLanes {
+public:
+  QueriesInLanes(AttentionKernel &kernel, int64_t vectors, Value first,
+                 Value left)
+      : kernel(kernel), frame(kernel.frame), b(kernel.b), form(kernel.form),
+        parameters(kernel.parameters), vectors(vectors), first(first),
+        left(left) {}
+
+  Status run();
+
+private:
+  using Vectors = SmallVector<Value>;
+
+  void makeQueries();
+  Status packQueries();
+  Result<Vectors> block(Value start, ArrayRef<Value> state);
+  Result<Vectors> scores(Lanes start, Lanes count, ArrayRef<Value> max);
+  Result<Vectors> scoreTile(Lanes key, Value position, int64_t tile,
+                            ArrayRef<Value> max);
+  Result<Vectors> exponentials(Lanes count, ArrayRef<Value> max,
+                               ArrayRef<Value> sum);
+  Status addValues(Lanes start, Lanes count, ArrayRef<Value> factor);
+  Status finish(ArrayRef<Value> state);
+
+  /// The place of vector `v` at `position` of a buffer.
+  Lanes at(const Lanes &position, int64_t v) {
+    return b.add(b.mul(position, Lanes::index(parameters.rows())),
+                 Lanes::index(v * parameters.width));
+  }
+  /// Starts a sum of products in each register of a tile.
+  Vectors zeros(int64_t tile) {
+    return Vectors(tile * vectors, kernel.splatFloat(0));
+  }
+
+  AttentionKernel &kernel;
+  KernelFrame &frame;
+  LaneBuilder &b;
+  const AttentionForm &form;
+  const AttentionParameters &parameters;
+  int64_t vectors;
+  Value first, left;
+  SmallVector<Lanes> queries;
+  SmallVector<Value> active; // lanes with a query
+  AttentionBuffers buffers;
+};
+
+} // namespace
+
+void QueriesInLanes::makeQueries() {
+  int64_t width = parameters.width;
+  for (int64_t v = 0; v < vectors; ++v) {
+    queries.push_back(
+        b.add(Lanes::coordinate(first, width), Lanes::index(v * width)));
+    Value count = b.create<arith::SubIOp>(left, b.constantIndex(v * width));
+    active.push_back(
+        b.create<vector::CreateMaskOp>(b.vectorOf(b.getI1Type()), count));
+  }
+}
+
+/// Evaluates the queries' factor once for each element.
+Status QueriesInLanes::packQueries() {
+  return emitLoop(
+      b, b.constantIndex(0), b.first(kernel.depth()), 1, [&](Value depth) {
+        for (int64_t v = 0; v < vectors; ++v) {
+          BodyEmitter emitter(frame, ReduceOp(form.scores).getBody().front(),
+                              active[v]);
+          Result<Lanes> query = emitter.emitFor(
+              0,
+              kernel.product(queries[v], Lanes::index(0), Lanes::index(depth)),
+              form.queryFactor);
+          TW_RETURN_IF_ERROR(query.status());
+          kernel.storeVector(b.asVector(*query), buffers.queries,
+                             at(Lanes::index(depth), v));
+        }
+        return Status::ok();
+      });
+}
+
+/// Sums of products for `tile` keys, finished by the maps, into the buffer.
+/// \returns the greatest scores, of `max` and these.
+Result<SmallVector<Value>> QueriesInLanes::scoreTile(Lanes key, Value position,
+                                                     int64_t tile,
+                                                     ArrayRef<Value> max) {
+  Block &body = ReduceOp(form.scores).getBody().front();
+  auto sums = carryingLoop(
+      b, b.constantIndex(0), b.first(kernel.depth()), 1, zeros(tile),
+      [&](Value depth, ArrayRef<Value> carried) -> Result<Vectors> {
+        Vectors next, query;
+        for (int64_t v = 0; v < vectors; ++v) {
+          query.push_back(
+              kernel.loadVector(buffers.queries, at(Lanes::index(depth), v)));
+        }
+        BodyEmitter emitter(frame, body, Value());
+        for (int64_t n = 0; n < tile; ++n) {
+          Result<Lanes> factor = emitter.emitFor(
+              n,
+              kernel.product(queries.front(), b.add(key, Lanes::index(n)),
+                             Lanes::index(depth)),
+              form.keyFactor);
+          TW_RETURN_IF_ERROR(factor.status());
+          Value splat = b.asVector(*factor);
+          for (int64_t v = 0; v < vectors; ++v) {
+            next.push_back(
+                kernel.multiplyAdd(query[v], splat, carried[n * vectors + v]));
+          }
+        }
+        return next;
+      });
+  TW_RETURN_IF_ERROR(sums.status());
+  Vectors greatest(max);
+  for (int64_t v = 0; v < vectors; ++v) {
+    std::vector<BodyEmitter> maps = kernel.scoreEmitters(active[v]);
+    for (int64_t n = 0; n < tile; ++n) {
+      Result<Value> score = kernel.finishScore(
+          n * vectors + v, (*sums)[n * vectors + v],
+          kernel.score(queries[v], b.add(key, Lanes::index(n))), maps);
+      TW_RETURN_IF_ERROR(score.status());
+      kernel.storeVector(*score, buffers.scores,
+                         at(b.add(Lanes::index(position), Lanes::index(n)), v));
+      greatest[v] = fold(b, FoldKind::Max, false, greatest[v], *score);
+    }
+  }
+  return greatest;
+}
+
+Result<SmallVector<Value>> QueriesInLanes::scores(Lanes start, Lanes count,
+                                                  ArrayRef<Value> max) {
+  return tiledLoop(b, Lanes::index(0), count, parameters.tile, max,
+                   [&](Value position, int64_t tile, ArrayRef<Value> carried) {
+                     return scoreTile(b.add(start, Lanes::index(position)),
+                                      position, tile, carried);
+                   });
+}
+
+/// Replaces the scores by their exponentials. \returns the sums.
+Result<SmallVector<Value>> QueriesInLanes::exponentials(Lanes count,
+                                                        ArrayRef<Value> max,
+                                                        ArrayRef<Value> sum) {
+  return carryingLoop(
+      b, b.constantIndex(0), b.first(count), 1, sum,
+      [&](Value position, ArrayRef<Value> carried) -> Result<Vectors> {
+        Vectors next;
+        for (int64_t v = 0; v < vectors; ++v) {
+          Lanes place = at(Lanes::index(position), v);
+          Result<Value> power = kernel.exponential(
+              kernel.loadVector(buffers.scores, place), max[v], active[v]);
+          TW_RETURN_IF_ERROR(power.status());
+          kernel.storeVector(*power, buffers.scores, place);
+          next.push_back(b.create<arith::AddFOp>(carried[v], *power));
+        }
+        return next;
+      });
+}
+
+/// Scales the values so far and adds those of the block.
+Status QueriesInLanes::addValues(Lanes start, Lanes count,
+                                 ArrayRef<Value> factor) {
+  Block &body = ReduceOp(form.values).getBody().front();
+  auto done = tiledLoop(
+      b, Lanes::index(0), kernel.valueSize(), parameters.tile, {},
+      [&](Value value, int64_t tile, ArrayRef<Value>) -> Result<Vectors> {
+        auto place = [&](int64_t n, int64_t v) {
+          return at(b.add(Lanes::index(value), Lanes::index(n)), v);
+        };
+        Vectors sums;
+        for (int64_t n = 0; n < tile; ++n) {
+          for (int64_t v = 0; v < vectors; ++v) {
+            Value old = kernel.loadVector(buffers.values, place(n, v));
+            sums.push_back(b.create<arith::MulFOp>(old, factor[v]));
+          }
+        }
+        auto added = carryingLoop(
+            b, b.constantIndex(0), b.first(count), 1, sums,
+            [&](Value position, ArrayRef<Value> carried) -> Result<Vectors> {
+              Vectors next, weight;
+              for (int64_t v = 0; v < vectors; ++v) {
+                weight.push_back(kernel.loadVector(
+                    buffers.scores, at(Lanes::index(position), v)));
+              }
+              BodyEmitter emitter(frame, body, Value());
+              Lanes key = b.add(start, Lanes::index(position));
+              for (int64_t n = 0; n < tile; ++n) {
+                Lanes element = b.add(Lanes::index(value), Lanes::index(n));
+                Result<Lanes> factor = emitter.emitFor(
+                    n, kernel.weighted(queries.front(), element, key),
+                    form.valueFactor);
+                TW_RETURN_IF_ERROR(factor.status());
+                Value splat = b.asVector(*factor);
+                for (int64_t v = 0; v < vectors; ++v) {
+                  next.push_back(kernel.multiplyAdd(weight[v], splat,
+                                                    carried[n * vectors + v]));
+                }
+              }
+              return next;
+            });
+        TW_RETURN_IF_ERROR(added.status());
+        for (int64_t n = 0; n < tile; ++n) {
+          for (int64_t v = 0; v < vectors; ++v) {
+            kernel.storeVector((*added)[n * vectors + v], buffers.values,
+                               place(n, v));
+          }
+        }
+        return Vectors();
+      });
+  return done.status();
+}
+
+/// The keys from `start` on. The state is the maxima, then the sums.
+Result<SmallVector<Value>> QueriesInLanes::block(Value start,
+                                                 ArrayRef<Value> state) {
+  Lanes from = Lanes::index(start, parameters.keys);
+  Lanes count = kernel.keys();
+  bool isWhole = count.isConstantIndex() && count.offset % parameters.keys == 0;
+  count = isWhole ? Lanes::index(parameters.keys)
+                  : b.min(b.sub(count, from), Lanes::index(parameters.keys));
+  ArrayRef<Value> oldMax = state.take_front(vectors),
+                  oldSum = state.drop_front(vectors);
+  Result<Vectors> max = scores(from, count, oldMax);
+  TW_RETURN_IF_ERROR(max.status());
+  Vectors factor, sum;
+  for (int64_t v = 0; v < vectors; ++v) {
+    Result<Value> own = kernel.exponential(oldMax[v], (*max)[v], active[v]);
+    TW_RETURN_IF_ERROR(own.status());
+    factor.push_back(*own);
+    sum.push_back(b.create<arith::MulFOp>(oldSum[v], *own));
+  }
+  Result<Vectors> sums = exponentials(count, *max, sum);
+  TW_RETURN_IF_ERROR(sums.status());
+  TW_RETURN_IF_ERROR(addValues(from, count, factor));
+  Vectors next(*max);
+  llvm::append_range(next, *sums);
+  return next;
+}
+
+Status QueriesInLanes::finish(ArrayRef<Value> state) {
+  for (int64_t v = 0; v < vectors; ++v) {
+    Result<Value> denominator =
+        kernel.denominator(state[vectors + v], state[v], queries[v], active[v]);
+    TW_RETURN_IF_ERROR(denominator.status());
+    TW_RETURN_IF_ERROR(emitLoop(
+        b, b.constantIndex(0), b.first(kernel.valueSize()), 1,
+        [&](Value value) {
+          Value sum =
+              kernel.loadVector(buffers.values, at(Lanes::index(value), v));
+          return kernel.store(kernel.scaled(sum, *denominator),
+                              kernel.result(queries[v], Lanes::index(value)),
+                              active[v]);
+        }));
+  }
+  return Status::ok();
+}
+
+Status QueriesInLanes::run() {
+  b.setWidth(parameters.width);
+  makeQueries();
+  buffers = kernel.buffers();
+  TW_RETURN_IF_ERROR(packQueries());
+  TW_RETURN_IF_ERROR(emitLoop(
+      b, b.constantIndex(0), b.first(kernel.valueSize()), 1, [&](Value value) {
+        for (int64_t v = 0; v < vectors; ++v) {
+          kernel.storeVector(kernel.splatFloat(0), buffers.values,
+                             at(Lanes::index(value), v));
+        }
+        return Status::ok();
+      }));
+  // The least finite number, not -inf: exp(score − max) is a number as long as
+  // the scores are none but -inf. Where all are, the sum stays zero.
+  Value least = kernel.splatFloat(std::numeric_limits<float>::lowest());
+  Vectors state(vectors, least);
+  llvm::append_range(state, zeros(1));
+  auto end = carryingLoop(b, b.constantIndex(0), b.first(kernel.keys()),
+                          parameters.keys, state,
+                          [&](Value start, ArrayRef<Value> carried) {
+                            return block(start, carried);
+                          });
+  TW_RETURN_IF_ERROR(end.status());
+  TW_RETURN_IF_ERROR(finish(*end));
+  frame.clearRegisters();
+  b.setWidth(1);
+  return Status::ok();
+}
+
+Status emitQueriesInLanes(AttentionKernel &kernel, int64_t vectors, Value first,
+                          Value left) {
+  return QueriesInLanes(kernel, vectors, first, left).run();
+}
+
+} // namespace tilewright::families

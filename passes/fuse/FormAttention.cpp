@@ -1,0 +1,181 @@
+//===- FormAttention.cpp - attention becomes one region -------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+//
+// The scores and weights of attention are the largest tensors of a transformer,
+// and nobody needs them: as one region they never leave the caches. What makes
+// the queries from a projection (a rotation by position) is computed where they
+// are read, once per element.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/fuse/Access.h"
+#include "passes/fuse/AttentionForm.h"
+#include "passes/fuse/BuildRegion.h"
+#include "passes/fuse/InlineBody.h"
+#include "passes/fuse/Passes.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+#define GEN_PASS_DEF_FORMATTENTION
+#include "passes/fuse/Passes.h.inc"
+
+using namespace tw;
+
+/// The map that computes what `load` reads, if it does so for this load's
+/// primitive alone and can do it there.
+static MapOp queryProducer(LoadOp load) {
+  auto producer = load.getSource().getDefiningOp<MapOp>();
+  if (!producer || producer->getBlock() != primitiveOf(load)->getBlock() ||
+      producer->getNumResults() != 1 || countReaders(producer) != 1 ||
+      isEpilogue(producer) || costOf(producer).gathers) {
+    return {};
+  }
+  return producer;
+}
+
+/// Lets the scores compute their queries.
+static void inlineQueries(AttentionForm &form, bool strict,
+                          Decisions &decisions) {
+  ReduceOp scores = form.scores;
+  Value key = scores.getBody().getArgument(form.max.getParallelRank());
+  auto next = [&]() -> LoadOp {
+    for (LoadOp load : scores.getBody().getOps<LoadOp>()) {
+      if (!coordinatesOf(load).contains(key) && queryProducer(load)) {
+        return load;
+      }
+    }
+    return {};
+  };
+  while (LoadOp load = next()) {
+    MapOp producer = queryProducer(load);
+    decisions.did(reasons::producerInlined, producer.getLoc(), "queries");
+    scores->setLoc(mergeLocations(scores.getContext(),
+                                  {producer.getLoc(), scores.getLoc()}));
+    inlineProducer(load, producer, strict);
+    if (producer.use_empty()) {
+      producer.erase();
+    }
+  }
+  simplifyBody(scores);
+}
+
+/// True for a map whose elements cost a score about as much as reading them:
+/// little arithmetic on coordinates and on what all queries share. Queries lie
+/// along the lanes of a kernel, where a tensor with an axis of keys beside that
+/// of queries is read by gathers.
+static bool isCheapMask(LoadOp load, BlockArgument query) {
+  constexpr unsigned fewFlops = 8;
+  auto producer = load.getSource().getDefiningOp<MapOp>();
+  if (!producer || load.getGuard() || producer->getNumResults() != 1 ||
+      producer->getBlock() != primitiveOf(load)->getBlock()) {
+    return false;
+  }
+  BodyCost cost = costOf(producer);
+  if (cost.transcendental || cost.flops > fewFlops || cost.gathers ||
+      cost.guarded) {
+    return false;
+  }
+  for (auto [axis, index] : llvm::enumerate(load.getIndices())) {
+    BlockArgument coordinate = producer.getBody().getArgument(axis);
+    bool moves = coordinatesOf(index).contains(query);
+    for (LoadOp inner : producer.getBody().getOps<LoadOp>()) {
+      if (moves && coordinatesOf(inner).contains(coordinate)) {
+        return false;
+      }
+    }
+  }
+  return llvm::any_of(load.getIndices(), [&](Value index) {
+    return coordinatesOf(index).contains(query);
+  });
+}
+
+/// Lets the score's maps compute masks of that kind.
+static void inlineMasks(AttentionForm &form, bool strict,
+                        Decisions &decisions) {
+  if (!form.queryAxis) {
+    return;
+  }
+  for (MapOp map : form.scoreMaps) {
+    BlockArgument query = map.getBody().getArgument(*form.queryAxis);
+    auto next = [&]() -> LoadOp {
+      for (LoadOp load : map.getBody().getOps<LoadOp>()) {
+        if (isCheapMask(load, query)) {
+          return load;
+        }
+      }
+      return {};
+    };
+    while (LoadOp load = next()) {
+      MapOp producer = load.getSource().getDefiningOp<MapOp>();
+      decisions.did(reasons::producerInlined, producer.getLoc(), "mask");
+      map->setLoc(
+          mergeLocations(map.getContext(), {producer.getLoc(), map.getLoc()}));
+      inlineProducer(load, producer, strict);
+      if (producer.use_empty()) {
+        producer.erase();
+      }
+    }
+    simplifyBody(map);
+  }
+}
+
+namespace {
+
+class FormAttention : public impl::FormAttentionBase<FormAttention> {
+public:
+  FormAttention(DecisionLog *log, bool isStrict) : log(log) {
+    strict = isStrict;
+  }
+
+  void runOnOperation() override {
+    Decisions decisions(log, remarks);
+    RegionNames names;
+    for (Block *block : graphBlocks(getOperation())) {
+      SmallVector<ReduceOp> reduces(block->getOps<ReduceOp>());
+      for (ReduceOp reduce : reduces) {
+        runOn(reduce, names, decisions);
+      }
+    }
+  }
+
+private:
+  void runOn(ReduceOp reduce, RegionNames &names, Decisions &decisions) {
+    const Reason *reason = nullptr;
+    std::optional<AttentionForm> form = matchAttention(reduce, reason);
+    if (!form) {
+      if (reason) {
+        decisions.refused(*reason, reduce.getLoc(), "attention");
+      }
+      return;
+    }
+    inlineQueries(*form, strict, decisions);
+    inlineMasks(*form, strict, decisions);
+    SmallVector<Operation *> members = form->members();
+    std::map<std::string, double> numbers{
+        {"primitives", static_cast<double>(members.size())}};
+    if (std::optional<int64_t> bytes = staticBytes(form->weights.getType(0))) {
+      numbers["bytes_saved"] = 4.0 * static_cast<double>(*bytes);
+    }
+    OpBuilder builder(members.back());
+    RegionShape shape;
+    shape.form = RegionForm::Attention;
+    FusedOp fused = buildRegion(builder, members, shape, names);
+    decisions.did(reasons::attentionFormed, fused.getLoc(), fused.getSymName(),
+                  numbers);
+  }
+
+  DecisionLog *log;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createFormAttentionPass(DecisionLog *log, bool strict) {
+  return std::make_unique<FormAttention>(log, strict);
+}
+
+} // namespace tilewright

@@ -1,0 +1,115 @@
+// RUN: tilewright-opt %s --tw-form-attention=remarks=1 --split-input-file 2>%t.remarks | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
+
+// Queries are computed where they are read, and the mask, which is cheap, too.
+
+// CHECK-LABEL: func.func @attention
+// CHECK-NOT: tw.map
+// CHECK: tw.fused @region(
+// CHECK-SAME: attributes {attention}
+// CHECK: tw.reduce add (%i, %j, %k) over (%r) in <[8]>
+// CHECK: arith.addf
+// CHECK: tw.map(%i, %j, %k)
+// CHECK: arith.cmpi sle
+// CHECK: tw.reduce max
+// CHECK: tw.reduce add (%i, %j) over (%r) in <[7]>
+// CHECK: tw.reduce add (%i, %j, %k) over (%r) in <[7]>
+// CHECK: return
+// REMARK: TWF010 queries: a producer is computed where it is read
+// REMARK: TWF010 mask: a producer is computed where it is read
+// REMARK: TWF050 region: scores, softmax and values become one kernel
+func.func @attention(%x: tensor<2x5x8xf32>, %b: tensor<8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x7x4xf32>) -> tensor<5x2x4xf32> {
+  %q = tw.map(%h, %i, %d) {
+    %l = tw.load %x[%h, %i, %d] : tensor<2x5x8xf32> -> f32
+    %m = tw.load %b[%d] : tensor<8xf32> -> f32
+    %n = arith.addf %l, %m : f32
+    tw.yield %n : f32
+  } : tensor<2x5x8xf32>
+  %see = tw.map(%i, %j) {
+    %c = arith.cmpi sle, %j, %i : index
+    tw.yield %c : i1
+  } : tensor<5x7xi1>
+  %s = tw.reduce add(%h, %i, %j) over (%d) in <[8]> {
+    %l = tw.load %q[%h, %i, %d] : tensor<2x5x8xf32> -> f32
+    %m = tw.load %k[%h, %j, %d] : tensor<2x7x8xf32> -> f32
+    %n = arith.mulf %l, %m : f32
+    tw.yield %n : f32
+  } : tensor<2x5x7xf32>
+  %t = tw.map(%h, %i, %j) {
+    %none = arith.constant -1.0e+30 : f32
+    %l = tw.load %s[%h, %i, %j] : tensor<2x5x7xf32> -> f32
+    %c = tw.load %see[%i, %j] : tensor<5x7xi1> -> i1
+    %m = arith.select %c, %l, %none : f32
+    tw.yield %m : f32
+  } : tensor<2x5x7xf32>
+  %max = tw.reduce max(%h, %i) over (%j) in <[7]> {
+    %l = tw.load %t[%h, %i, %j] : tensor<2x5x7xf32> -> f32
+    tw.yield %l : f32
+  } : tensor<2x5xf32>
+  %sum = tw.reduce add(%h, %i) over (%j) in <[7]> {
+    %l = tw.load %t[%h, %i, %j] : tensor<2x5x7xf32> -> f32
+    %m = tw.load %max[%h, %i] : tensor<2x5xf32> -> f32
+    %d = arith.subf %l, %m : f32
+    %e = math.exp %d : f32
+    tw.yield %e : f32
+  } : tensor<2x5xf32>
+  %w = tw.map(%h, %i, %j) {
+    %l = tw.load %t[%h, %i, %j] : tensor<2x5x7xf32> -> f32
+    %m = tw.load %max[%h, %i] : tensor<2x5xf32> -> f32
+    %d = arith.subf %l, %m : f32
+    %e = math.exp %d : f32
+    %n = tw.load %sum[%h, %i] : tensor<2x5xf32> -> f32
+    %p = arith.divf %e, %n : f32
+    tw.yield %p : f32
+  } : tensor<2x5x7xf32>
+  %o = tw.reduce add(%i, %h, %d) over (%j) in <[7]> {
+    %l = tw.load %w[%h, %i, %j] : tensor<2x5x7xf32> -> f32
+    %m = tw.load %v[%h, %j, %d] : tensor<2x7x4xf32> -> f32
+    %n = arith.mulf %l, %m : f32
+    tw.yield %n : f32
+  } : tensor<5x2x4xf32>
+  return %o : tensor<5x2x4xf32>
+}
+
+// -----
+
+// Weights that are a result of the model are computed as such.
+
+// CHECK-LABEL: func.func @weights
+// CHECK-NOT: tw.fused
+// REMARK: TWF055 refused: attention: scores or weights are read elsewhere, too
+func.func @weights(%q: tensor<5x8xf32>, %k: tensor<7x8xf32>, %v: tensor<7x4xf32>) -> (tensor<5x4xf32>, tensor<5x7xf32>) {
+  %s = tw.reduce add(%i, %j) over (%d) in <[8]> {
+    %l = tw.load %q[%i, %d] : tensor<5x8xf32> -> f32
+    %m = tw.load %k[%j, %d] : tensor<7x8xf32> -> f32
+    %n = arith.mulf %l, %m : f32
+    tw.yield %n : f32
+  } : tensor<5x7xf32>
+  %max = tw.reduce max(%i) over (%j) in <[7]> {
+    %l = tw.load %s[%i, %j] : tensor<5x7xf32> -> f32
+    tw.yield %l : f32
+  } : tensor<5xf32>
+  %sum = tw.reduce add(%i) over (%j) in <[7]> {
+    %l = tw.load %s[%i, %j] : tensor<5x7xf32> -> f32
+    %m = tw.load %max[%i] : tensor<5xf32> -> f32
+    %d = arith.subf %l, %m : f32
+    %e = math.exp %d : f32
+    tw.yield %e : f32
+  } : tensor<5xf32>
+  %w = tw.map(%i, %j) {
+    %l = tw.load %s[%i, %j] : tensor<5x7xf32> -> f32
+    %m = tw.load %max[%i] : tensor<5xf32> -> f32
+    %d = arith.subf %l, %m : f32
+    %e = math.exp %d : f32
+    %n = tw.load %sum[%i] : tensor<5xf32> -> f32
+    %p = arith.divf %e, %n : f32
+    tw.yield %p : f32
+  } : tensor<5x7xf32>
+  %o = tw.reduce add(%i, %d) over (%j) in <[7]> {
+    %l = tw.load %w[%i, %j] : tensor<5x7xf32> -> f32
+    %m = tw.load %v[%j, %d] : tensor<7x4xf32> -> f32
+    %n = arith.mulf %l, %m : f32
+    tw.yield %n : f32
+  } : tensor<5x4xf32>
+  return %o, %w : tensor<5x4xf32>, tensor<5x7xf32>
+}
