@@ -32,9 +32,9 @@ struct CpuOptions {
   /// Kernels are compiled by so many threads; never more than one when the
   /// MLIRContext has multithreading disabled.
   unsigned threads = 2;
-  /// Without it, kernels take denormal numbers for zero: hundred times as fast
-  /// where they turn up.
-  bool keepDenormals = false;
+  /// Without this, kernels take denormal numbers for zero, which is a hundred
+  /// times as fast where they turn up.
+  bool keepDenormals = true;
   /// When set, called for each kernel with its LLVM IR after optimisation and
   /// its assembly, from the threads that compile, one call at a time.
   std::function<void(llvm::StringRef kernel, CpuDump kind,
