@@ -221,18 +221,14 @@ static void followedByReaders(LayoutGraph &graph, unsigned number) {
 }
 
 /// Gives a class the candidate for which `costOf` is least, with `follow` to
-/// change its readers along with it. \returns true if that changes its order.
+/// change its readers along with it. \returns true if that changes an order.
 static bool improve(
     LayoutGraph &graph, unsigned number, llvm::function_ref<double()> costOf,
     llvm::function_ref<void()> follow = [] {}) {
   OrderClass &own = graph.getClasses()[number];
-  AxisOrder before = own.order;
   Snapshot present = takeSnapshot(graph, own.readers), best = present;
   double least = costOf() * (1 - leastGain);
   for (const AxisOrder &candidate : candidatesOf(graph, number)) {
-    if (candidate == before) {
-      continue;
-    }
     own.order = candidate;
     follow();
     if (double cost = costOf(); cost < least) {
@@ -245,7 +241,7 @@ static bool improve(
   return best != present;
 }
 
-static double totalCost(const LayoutGraph &graph, const LayoutCost &cost) {
+static double totalCost(const LayoutGraph &graph, LayoutCost &cost) {
   double total = 0;
   for (unsigned number = 0; number < graph.getClasses().size(); ++number) {
     total += cost.ofClass(number);
@@ -267,7 +263,7 @@ static llvm::SetVector<unsigned> touchedBy(const LayoutGraph &graph,
 
 /// Changes one class at a time, in program order, alone or with those that read
 /// it, while that gains. \returns the cost that is left.
-static double descend(LayoutGraph &graph, const LayoutCost &cost) {
+static double descend(LayoutGraph &graph, LayoutCost &cost) {
   bool changed = true;
   for (unsigned round = 0; changed && round < maxRounds; ++round) {
     changed = false;
@@ -304,7 +300,7 @@ static void setRowMajor(LayoutGraph &graph) {
 }
 
 /// What a class costs if what it reads follows it.
-static double costIfOperandsFollow(LayoutGraph &graph, const LayoutCost &cost,
+static double costIfOperandsFollow(LayoutGraph &graph, LayoutCost &cost,
                                    unsigned number) {
   Snapshot present;
   for (unsigned member : graph.getClasses()[number].nodes) {
@@ -327,7 +323,7 @@ static double costIfOperandsFollow(LayoutGraph &graph, const LayoutCost &cost,
 
 /// Gives every class, in program order, what it would take for itself: with
 /// operands as they are by then, or with operands that follow.
-static void startFromOwn(LayoutGraph &graph, const LayoutCost &cost,
+static void startFromOwn(LayoutGraph &graph, LayoutCost &cost,
                          bool operandsFollow) {
   setRowMajor(graph);
   for (unsigned number = 0; number < graph.getClasses().size(); ++number) {
@@ -340,7 +336,7 @@ static void startFromOwn(LayoutGraph &graph, const LayoutCost &cost,
   }
 }
 
-void chooseOrders(LayoutGraph &graph, const LayoutCost &cost) {
+void chooseOrders(LayoutGraph &graph, LayoutCost &cost) {
   llvm::SetVector<unsigned> all;
   all.insert_range(llvm::seq<unsigned>(0, graph.getClasses().size()));
   double least = descend(graph, cost);
