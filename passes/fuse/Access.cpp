@@ -163,6 +163,19 @@ bool isPlainMovement(MapOp map, SmallVectorImpl<unsigned> *divided) {
   return isPlain;
 }
 
+/// True if `factor` reads a constant, such as the weights of a depthwise
+/// convolution, that has no result coordinate but `argument`: lanes run there.
+static bool isLaneOfConstant(Value factor, BlockArgument argument,
+                             const llvm::SmallPtrSetImpl<Value> &coordinates,
+                             unsigned parallelRank) {
+  auto load = factor.getDefiningOp<LoadOp>();
+  return load && load.getSource().getDefiningOp<ConstantOp>() &&
+         llvm::none_of(coordinates, [&](Value other) {
+           return other != argument &&
+                  cast<BlockArgument>(other).getArgNumber() < parallelRank;
+         });
+}
+
 bool isBatchCoordinate(ReduceOp contraction, Value coordinate) {
   auto argument = dyn_cast<BlockArgument>(coordinate);
   if (!argument || argument.getArgNumber() >= contraction.getParallelRank()) {
@@ -172,7 +185,9 @@ bool isBatchCoordinate(ReduceOp contraction, Value coordinate) {
   return llvm::all_of(product->getOperands(), [&](Value factor) {
     llvm::SmallPtrSet<Value, 8> coordinates;
     collectCoordinates(factor, coordinates);
-    return coordinates.contains(argument);
+    return coordinates.contains(argument) &&
+           !isLaneOfConstant(factor, argument, coordinates,
+                             contraction.getParallelRank());
   });
 }
 

@@ -52,7 +52,8 @@ bool isPlainMovement(tw::MapOp map,
 llvm::SmallPtrSet<mlir::Value, 8> coordinatesOf(mlir::Value scalar);
 
 /// \returns true if `coordinate` is a result coordinate of a contraction that
-/// both factors depend on: an outer loop, where divisions cost nothing.
+/// both factors depend on: an outer loop, where divisions cost nothing. The
+/// channel of a depthwise convolution is none, for lanes run along it.
 bool isBatchCoordinate(tw::ReduceOp contraction, mlir::Value coordinate);
 
 /// \returns true for a sum of products of elements of two tensors, of which

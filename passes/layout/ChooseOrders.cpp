@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/layout/ChooseOrders.h"
+#include "passes/layout/Candidates.h"
 
 using namespace mlir;
 
@@ -16,176 +17,6 @@ using namespace tw;
 static constexpr unsigned maxRounds = 6;
 /// A change must gain this share of what it touches.
 static constexpr double leastGain = 0.002;
-
-//===----------------------------------------------------------------------===//
-// Candidates
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// The orders that a class may take, each once, row-major first.
-class Candidates {
-public:
-  explicit Candidates(unsigned rank) { add(identityOrder(rank)); }
-
-  void add(std::optional<AxisOrder> order) {
-    if (order && !llvm::is_contained(orders, *order)) {
-      orders.push_back(*order);
-    }
-  }
-  ArrayRef<AxisOrder> get() const { return orders; }
-
-private:
-  SmallVector<AxisOrder> orders;
-};
-
-} // namespace
-
-/// Sorts axes by a key; those with equal keys stay as they are.
-static AxisOrder sortBy(ArrayRef<unsigned> keys) {
-  AxisOrder order = identityOrder(keys.size());
-  llvm::sort(order, [&](unsigned a, unsigned b) {
-    return std::pair(keys[a], a) < std::pair(keys[b], b);
-  });
-  return order;
-}
-
-/// The order in which `node` would like its operand: as it walks it itself.
-static AxisOrder wishOf(const LayoutGraph &graph, const LayoutNode &node,
-                        const TensorRead &read) {
-  SmallVector<unsigned> walk = walkOf(graph, node);
-  SmallVector<unsigned> keys(read.extents.size(), 0);
-  for (unsigned axis = 0; axis < keys.size(); ++axis) {
-    for (auto [position, argument] : llvm::enumerate(walk)) {
-      if (!read.slopes[argument][axis].isZero()) {
-        keys[axis] = position + 1;
-        break;
-      }
-    }
-  }
-  return sortBy(keys);
-}
-
-/// The order of `node` that follows its operand; none where some coordinate
-/// does not reach the operand.
-static std::optional<AxisOrder> echoOf(const LayoutGraph &graph,
-                                       const LayoutNode &node,
-                                       const TensorRead &read) {
-  AxisOrder order = graph.orderOf(read.source);
-  SmallVector<unsigned> keys;
-  for (unsigned axis = 0; axis < node.rank; ++axis) {
-    auto reached = llvm::find_if(order, [&](unsigned from) {
-      return !read.slopes[axis][from].isZero();
-    });
-    if (reached == order.end()) {
-      return std::nullopt;
-    }
-    keys.push_back(reached - order.begin());
-  }
-  return sortBy(keys);
-}
-
-/// Adds what the readers of `value` behind its reshapes want of its source;
-/// `back` takes an order of `value` back there.
-static void
-addReshapes(const LayoutGraph &graph, Value value,
-            llvm::function_ref<std::optional<AxisOrder>(AxisOrder)> back,
-            Candidates &candidates) {
-  for (Operation *user : value.getUsers()) {
-    auto reshape = dyn_cast<ReshapeOp>(user);
-    ArrayRef<ReshapeGroup> groups =
-        reshape ? graph.groupsOf(reshape) : ArrayRef<ReshapeGroup>();
-    if (groups.empty()) {
-      continue;
-    }
-    unsigned rank = cast<RankedTensorType>(value.getType()).getRank();
-    for (const ReshapeGroup &group : groups) {
-      candidates.add(back(moveToEnd(rank, group.from)));
-    }
-    addReshapes(
-        graph, reshape,
-        [&](AxisOrder order) -> std::optional<AxisOrder> {
-          std::optional<AxisOrder> before = orderBeforeReshape(groups, order);
-          return before ? back(*before) : std::nullopt;
-        },
-        candidates);
-  }
-}
-
-/// What `read` wants of the primitive behind it.
-static std::optional<AxisOrder> wishThroughReshapes(const LayoutGraph &graph,
-                                                    const LayoutNode &node,
-                                                    const TensorRead &read) {
-  AxisOrder wish = wishOf(graph, node, read);
-  Value value = read.source;
-  while (auto reshape = value.getDefiningOp<ReshapeOp>()) {
-    ArrayRef<ReshapeGroup> groups = graph.groupsOf(reshape);
-    std::optional<AxisOrder> before =
-        groups.empty() ? std::nullopt : orderBeforeReshape(groups, wish);
-    if (!before) {
-      return std::nullopt;
-    }
-    wish = *before;
-    value = reshape.getSource();
-  }
-  return wish;
-}
-
-/// Adds the orders that end with coordinates which a load joins into one, as
-/// those of a channel in groups.
-static void addJoined(const LayoutNode &node, const TensorRead &read,
-                      Candidates &candidates) {
-  for (unsigned axis = 0; axis < read.extents.size(); ++axis) {
-    SmallVector<unsigned> joined;
-    for (unsigned argument = 0; argument < node.rank; ++argument) {
-      if (!read.slopes[argument][axis].isZero()) {
-        joined.push_back(argument);
-      }
-    }
-    if (joined.size() > 1) {
-      candidates.add(moveToEnd(node.rank, joined));
-    }
-  }
-}
-
-/// The orders to try, plain ones first: of equal cost, the first is taken.
-static SmallVector<AxisOrder> candidatesOf(const LayoutGraph &graph,
-                                           unsigned number) {
-  const OrderClass &own = graph.getClasses()[number];
-  Candidates candidates(own.rank);
-  for (unsigned member : own.nodes) {
-    const LayoutNode &node = graph.getNodes()[member];
-    for (const TensorRead &read : node.reads) {
-      addJoined(node, read, candidates);
-    }
-    for (Value result : node.op->getResults()) {
-      addReshapes(
-          graph, result, [](AxisOrder order) { return std::optional(order); },
-          candidates);
-    }
-  }
-  for (unsigned axis = 0; axis < own.rank; ++axis) {
-    candidates.add(moveToEnd(own.rank, {axis}));
-  }
-  for (unsigned reader : own.readers) {
-    for (unsigned member : graph.getClasses()[reader].nodes) {
-      const LayoutNode &node = graph.getNodes()[member];
-      for (const TensorRead &read : node.reads) {
-        if (reader == number && !read.staysInside) {
-          candidates.add(echoOf(graph, node, read));
-        }
-        if (read.sourceClass == number && !read.staysInside) {
-          candidates.add(wishThroughReshapes(graph, node, read));
-        }
-      }
-    }
-  }
-  return SmallVector<AxisOrder>(candidates.get());
-}
-
-//===----------------------------------------------------------------------===//
-// Descent
-//===----------------------------------------------------------------------===//
 
 /// Orders of some classes, to go back to.
 using Snapshot = SmallVector<std::pair<unsigned, AxisOrder>>;
@@ -221,18 +52,14 @@ static void followedByReaders(LayoutGraph &graph, unsigned number) {
 }
 
 /// Gives a class the candidate for which `costOf` is least, with `follow` to
-/// change its readers along with it. \returns true if that changes its order.
+/// change its readers along with it. \returns true if that changes an order.
 static bool improve(
     LayoutGraph &graph, unsigned number, llvm::function_ref<double()> costOf,
     llvm::function_ref<void()> follow = [] {}) {
   OrderClass &own = graph.getClasses()[number];
-  AxisOrder before = own.order;
   Snapshot present = takeSnapshot(graph, own.readers), best = present;
   double least = costOf() * (1 - leastGain);
   for (const AxisOrder &candidate : candidatesOf(graph, number)) {
-    if (candidate == before) {
-      continue;
-    }
     own.order = candidate;
     follow();
     if (double cost = costOf(); cost < least) {
@@ -245,7 +72,7 @@ static bool improve(
   return best != present;
 }
 
-static double totalCost(const LayoutGraph &graph, const LayoutCost &cost) {
+static double totalCost(const LayoutGraph &graph, LayoutCost &cost) {
   double total = 0;
   for (unsigned number = 0; number < graph.getClasses().size(); ++number) {
     total += cost.ofClass(number);
@@ -267,7 +94,7 @@ static llvm::SetVector<unsigned> touchedBy(const LayoutGraph &graph,
 
 /// Changes one class at a time, in program order, alone or with those that read
 /// it, while that gains. \returns the cost that is left.
-static double descend(LayoutGraph &graph, const LayoutCost &cost) {
+static double descend(LayoutGraph &graph, LayoutCost &cost) {
   bool changed = true;
   for (unsigned round = 0; changed && round < maxRounds; ++round) {
     changed = false;
@@ -304,7 +131,7 @@ static void setRowMajor(LayoutGraph &graph) {
 }
 
 /// What a class costs if what it reads follows it.
-static double costIfOperandsFollow(LayoutGraph &graph, const LayoutCost &cost,
+static double costIfOperandsFollow(LayoutGraph &graph, LayoutCost &cost,
                                    unsigned number) {
   Snapshot present;
   for (unsigned member : graph.getClasses()[number].nodes) {
@@ -327,7 +154,7 @@ static double costIfOperandsFollow(LayoutGraph &graph, const LayoutCost &cost,
 
 /// Gives every class, in program order, what it would take for itself: with
 /// operands as they are by then, or with operands that follow.
-static void startFromOwn(LayoutGraph &graph, const LayoutCost &cost,
+static void startFromOwn(LayoutGraph &graph, LayoutCost &cost,
                          bool operandsFollow) {
   setRowMajor(graph);
   for (unsigned number = 0; number < graph.getClasses().size(); ++number) {
@@ -340,7 +167,7 @@ static void startFromOwn(LayoutGraph &graph, const LayoutCost &cost,
   }
 }
 
-void chooseOrders(LayoutGraph &graph, const LayoutCost &cost) {
+void chooseOrders(LayoutGraph &graph, LayoutCost &cost) {
   llvm::SetVector<unsigned> all;
   all.insert_range(llvm::seq<unsigned>(0, graph.getClasses().size()));
   double least = descend(graph, cost);

@@ -13,6 +13,6 @@ namespace tilewright {
 /// Gives every class of `graph` an order: a local optimum of the cost, the best
 /// of those reached from row-major and from what each class would have for
 /// itself. Deterministic.
-void chooseOrders(LayoutGraph &graph, const LayoutCost &cost);
+void chooseOrders(LayoutGraph &graph, LayoutCost &cost);
 
 } // namespace tilewright

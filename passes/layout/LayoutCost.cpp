@@ -261,7 +261,21 @@ double LayoutCost::ofCopies(Value value, ArrayRef<unsigned> order) const {
   return cycles;
 }
 
-double LayoutCost::ofClass(unsigned number) const {
+double LayoutCost::ofClass(unsigned number) {
+  const OrderClass &own = graph.getClasses()[number];
+  std::string key(own.order.begin(), own.order.end());
+  for (unsigned source : own.sources) {
+    const AxisOrder &order = graph.getClasses()[source].order;
+    key.append(order.begin(), order.end());
+  }
+  auto [entry, isNew] = known[number].try_emplace(key);
+  if (isNew) {
+    entry->second = compute(number);
+  }
+  return entry->second;
+}
+
+double LayoutCost::compute(unsigned number) const {
   const OrderClass &own = graph.getClasses()[number];
   auto total = [&](std::optional<unsigned> axis) {
     double cycles = 0;

@@ -18,17 +18,18 @@ namespace tilewright {
 class LayoutCost {
 public:
   LayoutCost(const LayoutGraph &graph, unsigned lanes)
-      : graph(graph), lanes(lanes) {}
+      : graph(graph), lanes(lanes), known(graph.getClasses().size()) {}
 
   /// \returns what the primitives of a class cost with the best axis for lanes,
   /// and the copies that its values need, under the present orders.
-  double ofClass(unsigned number) const;
+  double ofClass(unsigned number);
 
   /// \returns what copying into row-major order costs where `value`, stored in
   /// `order`, needs that, for itself and for what reshapes show of it.
   double ofCopies(mlir::Value value, llvm::ArrayRef<unsigned> order) const;
 
 private:
+  double compute(unsigned number) const;
   double ofNode(const LayoutNode &node, std::optional<unsigned> axis) const;
   double ofSteps(const LayoutNode &node,
                  std::optional<unsigned> argument) const;
@@ -43,6 +44,8 @@ private:
 
   const LayoutGraph &graph;
   double lanes;
+  /// What each class costs, by the orders that matter to it.
+  std::vector<llvm::StringMap<double>> known;
 };
 
 } // namespace tilewright

@@ -218,6 +218,7 @@ void LayoutGraph::connectReads() {
       read.sourceNode = found->second;
       read.sourceClass = nodes[found->second].orderClass;
       classes[*read.sourceClass].readers.insert(node.orderClass);
+      classes[node.orderClass].sources.insert(*read.sourceClass);
       if (read.staysInside) {
         inside.insert(read.load);
       }

@@ -58,6 +58,7 @@ struct OrderClass {
   bool mayMove = false; // all sizes are known expressions
   AxisOrder order;
   llvm::SetVector<unsigned> readers; // classes that read it, itself included
+  llvm::SetVector<unsigned> sources; // classes that it reads
 };
 
 class LayoutGraph {

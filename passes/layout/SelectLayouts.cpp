@@ -43,7 +43,8 @@ public:
   void runOnOperation() override {
     Decisions decisions(log, remarks);
     LayoutGraph graph(getOperation(), lanes);
-    chooseOrders(graph, LayoutCost(graph, lanes));
+    LayoutCost cost(graph, lanes);
+    chooseOrders(graph, cost);
     for (const LayoutNode &node : graph.getNodes()) {
       const OrderClass &own = graph.getClasses()[node.orderClass];
       if (!isIdentity(own.order)) {
