@@ -139,13 +139,13 @@ def parse_arguments():
 def measure_all(arguments):
     if not arguments.python:
         arguments.python = peers_environment.make(os.path.join(HERE, "requirements.txt"))
-    known, rows = configurations.load(), []
+    known, rows, load = configurations.load(), [], os.getloadavg()[0]
     for threads in arguments.threads:
         for name in arguments.only:
             with tempfile.TemporaryDirectory() as folder:
                 rows.append(measure_case(Case(name, known[name], folder, arguments), threads, arguments))
             print(peers_report.line(rows[-1], arguments.peers), file=sys.stderr, flush=True)
-    return {"machine": machine(), "threads": arguments.threads, "rounds": arguments.rounds, "peers": arguments.peers, "rows": rows,
+    return {"machine": machine(), "load": load, "threads": arguments.threads, "rounds": arguments.rounds, "peers": arguments.peers, "rows": rows,
             "summary": {str(threads): peers_report.summary(rows, threads) for threads in arguments.threads}}
 
 

@@ -106,8 +106,8 @@ def versions(results):
                 found[program] = row[program]["version"]
     targets = {row["tilewright"]["target"] for row in results["rows"] if "target" in row["tilewright"]}
     named = [f"{NAMES[program]} {version}" for program, version in found.items()]
-    return f"Tilewright for `{'`, `'.join(sorted(targets))}`; {', '.join(named) or 'no peer'}; {results['machine']}; " \
-           f"medians of {results['rounds']} rounds."
+    return f"Tilewright for `{'`, `'.join(sorted(targets))}`; {', '.join(named) or 'no peer'}; {results['machine']}, " \
+           f"load average {results['load']:.1f} at the start; medians of {results['rounds']} rounds."
 
 
 def markdown(results):
@@ -121,8 +121,10 @@ def markdown(results):
 
 
 def update(root, results):
-    marked_block.write(os.path.join(root, "docs", "performance.md"), BLOCK, "\n" + markdown(results) + "\n")
-    marked_block.write(os.path.join(root, "README.md"), BLOCK,
-                       "".join(f"- {heading(threads)}: {verdict(results, threads)}" for threads in results["threads"]))
+    picture = "![Latencies of the peers over Tilewright's]"
+    marked_block.write(os.path.join(root, "docs", "performance.md"), BLOCK,
+                       f"\n{picture}(performance.svg)\n\n{markdown(results)}\n")
+    verdicts = "".join(f"- {heading(threads)}. {verdict(results, threads)}" for threads in results["threads"])
+    marked_block.write(os.path.join(root, "README.md"), BLOCK, f"{verdicts}\n{picture}(docs/performance.svg)\n")
     with open(os.path.join(root, "docs", "performance.svg"), "w", encoding="utf-8") as file:
         file.write(peers_picture.draw(results))

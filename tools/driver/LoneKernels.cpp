@@ -29,8 +29,7 @@ namespace reasons {
 static constexpr Reason standsAlone{
     "TWP010", "a kernel of its own beside a contraction or reduction"};
 static constexpr Reason standsAloneUnexplained{
-    "TWP011", "a kernel of its own beside a contraction or reduction, and no "
-              "pass says why"};
+    "TWP011", "a kernel of its own, and no pass says why"};
 } // namespace reasons
 
 static bool holdsMapsAlone(FusedOp region) {

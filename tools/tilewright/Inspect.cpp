@@ -134,9 +134,13 @@ void InspectCommand::print(const nlohmann::json &module) const {
                 formatBytes(summary["arena_bytes"].get<int64_t>()).c_str());
     int64_t nodeBytes = summary.value("node_traffic_bytes", int64_t(0));
     int64_t kernelBytes = summary.value("kernel_traffic_bytes", int64_t(0));
-    std::printf("%-10s%s by kernels, %s if every ONNX node were one\n", "moved",
-                formatBytes(kernelBytes).c_str(),
-                formatBytes(nodeBytes).c_str());
+    std::printf("%-10s%s by kernels", "moved",
+                formatBytes(kernelBytes).c_str());
+    if (nodeBytes) {
+      std::printf(", %s if every ONNX node were one",
+                  formatBytes(nodeBytes).c_str());
+    }
+    std::printf("\n");
     std::printf(
         "%-10s%s\n", "compiled",
         formatCount(summary["onnx_nodes"].get<int64_t>(), "ONNX node").c_str());
