@@ -73,6 +73,16 @@ def make_inputs(inputs):
     return {name: generate(name, text) for name, text in expand(inputs)}
 
 
+def shape_options(configuration):
+    """Options of `tilewright` that fix the sizes of the first set of inputs."""
+    options = []
+    for name, text in expand(configuration["inputs"]):
+        shape = parse(text)[1]
+        if shape:
+            options += ["--shape", f"{name}={'x'.join(map(str, shape))}"]
+    return options
+
+
 def sample(name, values):
     """At most SAMPLES values of an output, at positions that its name and size decide."""
     flat = values.reshape(-1)

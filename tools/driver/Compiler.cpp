@@ -13,10 +13,12 @@
 #include "tools/driver/Diagnostics.h"
 #include "tools/driver/Dumps.h"
 #include "tools/driver/Evaluator.h"
+#include "tools/driver/LoneKernels.h"
 #include "tools/driver/ModuleAssembly.h"
 #include "tools/driver/Pipeline.h"
 #include "tools/driver/Registration.h"
 #include "tools/driver/Summary.h"
+#include "tools/driver/Traffic.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/ThreadPool.h"
 #include <chrono>
@@ -115,6 +117,9 @@ Status Compile::load() {
     return imported.status();
   }
   module = std::move(*imported);
+  Traffic traffic = trafficOfNodes(*module);
+  result.summary.nodeKernels = traffic.kernels;
+  result.summary.nodeTrafficBytes = traffic.bytes();
   return Status::ok();
 }
 
@@ -164,6 +169,10 @@ Status Compile::phase(Phase which) {
   case Phase::Import:
     return load();
   case Phase::Plan: {
+    result.summary.kernelTrafficBytes = trafficOfRegions(*module).bytes();
+    if (!options.reference) {
+      recordLoneKernels(*module, log);
+    }
     kernels = ModuleOp::create(UnknownLoc::get(&context));
     Result<plan::BuiltPlan> built =
         planModule(*module, *kernels, backend, &log);

@@ -42,10 +42,15 @@ struct CompileOptions {
 
 /// Figures about one compile, in the order in which people read them.
 struct CompileSummary {
-  int64_t onnxNodes = 0;  // of the main graph and its subgraphs
-  int64_t commands = 0;   // of the plan
-  int64_t launches = 0;   // launch commands of the plan
-  int64_t kernels = 0;    // distinct kernels
+  int64_t onnxNodes = 0; // of the main graph and its subgraphs
+  int64_t commands = 0;  // of the plan
+  int64_t launches = 0;  // launch commands of the plan
+  int64_t kernels = 0;   // distinct kernels
+  /// Bytes read and written if every ONNX node were a kernel, and by the plan's
+  /// launches, builtins and copies; see Traffic.h.
+  int64_t nodeKernels = 0;
+  int64_t nodeTrafficBytes = 0;
+  int64_t kernelTrafficBytes = 0;
   int64_t arenaBytes = 0; // with every symbolic size 1
   int64_t constantBytes = 0;
   double milliseconds = 0; // the whole compile

@@ -6,7 +6,7 @@
 
 #include "tools/driver/Summary.h"
 #include "runtime/Arena.h"
-#include "runtime/exec/Expressions.h"
+#include "tools/driver/Traffic.h"
 #include <nlohmann/json.hpp>
 
 namespace tilewright {
@@ -27,11 +27,7 @@ int64_t countNodes(const onnx::GraphProto &graph) {
 }
 
 int64_t arenaBytes(const format::PlanT &plan) {
-  // Expressions refer to earlier ones: one pass gives all of them.
-  std::vector<int64_t> symbols(plan.symbols.size(), 1), sizes;
-  for (const format::Expr &expr : plan.expressions) {
-    sizes.push_back(evaluateExpression(expr, sizes, symbols));
-  }
+  std::vector<int64_t> sizes = sizesOfOnes(plan);
   int64_t total = 0;
   for (const auto &function : plan.functions) {
     std::vector<ArenaBuffer> buffers;
@@ -56,6 +52,7 @@ void summarize(const plan::BuiltPlan &planned, const CpuImage &image,
   }
   summary.kernels = image.kernels.size();
   summary.arenaBytes = arenaBytes(planned.plan);
+  summary.kernelTrafficBytes += bytesCopied(planned.plan);
   for (tw::ConstantOp constant : planned.constants) {
     auto type = llvm::cast<mlir::RankedTensorType>(constant.getType());
     if (std::optional<DType> dtype = tw::dtypeOf(type.getElementType())) {
@@ -70,6 +67,9 @@ std::string toJson(const CompileSummary &summary) {
                          {"commands", summary.commands},
                          {"launches", summary.launches},
                          {"kernels", summary.kernels},
+                         {"node_kernels", summary.nodeKernels},
+                         {"node_traffic_bytes", summary.nodeTrafficBytes},
+                         {"kernel_traffic_bytes", summary.kernelTrafficBytes},
                          {"arena_bytes", summary.arenaBytes},
                          {"constant_bytes", summary.constantBytes}};
   // Times stay out of what a module carries: the same input gives the same

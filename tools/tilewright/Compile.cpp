@@ -113,18 +113,22 @@ void CompileCommand::print(const CompileOptions &options,
   const TargetSpec *target = options.target ? options.target : hostTarget();
   std::string level = "cpu:" + std::string(target->name);
   if (json) {
-    nlohmann::json object = {{"model", model},
-                             {"output", output},
-                             {"target", level},
-                             {"onnx_nodes", summary.onnxNodes},
-                             {"commands", summary.commands},
-                             {"launches", summary.launches},
-                             {"kernels", summary.kernels},
-                             {"arena_bytes", summary.arenaBytes},
-                             {"constant_bytes", summary.constantBytes},
-                             {"module_bytes", result.module.size()},
-                             {"compile_ms", summary.milliseconds},
-                             {"phase_ms", summary.phaseMilliseconds}};
+    nlohmann::json object = {
+        {"model", model},
+        {"output", output},
+        {"target", level},
+        {"onnx_nodes", summary.onnxNodes},
+        {"commands", summary.commands},
+        {"launches", summary.launches},
+        {"kernels", summary.kernels},
+        {"node_kernels", summary.nodeKernels},
+        {"node_traffic_bytes", summary.nodeTrafficBytes},
+        {"kernel_traffic_bytes", summary.kernelTrafficBytes},
+        {"arena_bytes", summary.arenaBytes},
+        {"constant_bytes", summary.constantBytes},
+        {"module_bytes", result.module.size()},
+        {"compile_ms", summary.milliseconds},
+        {"phase_ms", summary.phaseMilliseconds}};
     std::printf("%s\n", dumpJson(object).c_str());
     return;
   }
@@ -136,7 +140,13 @@ void CompileCommand::print(const CompileOptions &options,
   std::printf("  out   %s per run, %s\n",
               formatCount(summary.launches, "kernel launch").c_str(),
               formatCount(summary.kernels, "distinct kernel").c_str());
-  std::printf("  arena %lld bytes%s\n",
+  std::printf("  moved %lld bytes by kernels",
+              static_cast<long long>(summary.kernelTrafficBytes));
+  if (summary.nodeTrafficBytes) {
+    std::printf(", %lld if every node were one",
+                static_cast<long long>(summary.nodeTrafficBytes));
+  }
+  std::printf("\n  arena %lld bytes%s\n",
               static_cast<long long>(summary.arenaBytes),
               options.shapes.empty() ? " (with every symbolic size 1)" : "");
   std::printf("  constants %lld bytes\n",

@@ -132,6 +132,15 @@ void InspectCommand::print(const nlohmann::json &module) const {
   if (summary.is_object() && summary.contains("arena_bytes")) {
     std::printf("%-10s%s (with every symbolic size 1)\n", "arena",
                 formatBytes(summary["arena_bytes"].get<int64_t>()).c_str());
+    int64_t nodeBytes = summary.value("node_traffic_bytes", int64_t(0));
+    int64_t kernelBytes = summary.value("kernel_traffic_bytes", int64_t(0));
+    std::printf("%-10s%s by kernels", "moved",
+                formatBytes(kernelBytes).c_str());
+    if (nodeBytes) {
+      std::printf(", %s if every ONNX node were one",
+                  formatBytes(nodeBytes).c_str());
+    }
+    std::printf("\n");
     std::printf(
         "%-10s%s\n", "compiled",
         formatCount(summary["onnx_nodes"].get<int64_t>(), "ONNX node").c_str());
