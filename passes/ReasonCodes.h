@@ -83,6 +83,8 @@ inline constexpr Reason resultCopied{
     "TWP001", "a result that has no block of its own is copied"};
 inline constexpr Reason sizedAtRunTime{
     "TWP002", "a size known only after its command keeps it out of the arena"};
+inline constexpr Reason writtenInPlace{
+    "TWP003", "a result is written over an operand that nobody needs any more"};
 } // namespace reasons
 
 /// What a pass reports through: the compile's log, which may be absent, and, if
