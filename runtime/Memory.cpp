@@ -7,6 +7,7 @@
 #include "runtime/Memory.h"
 
 #include "runtime/ControlGroup.h"
+#include "runtime/GuardedMemory.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -37,12 +38,19 @@ int64_t tilewright::availableMemory() {
   return std::min(memAvailable(), controlGroupMemoryLeft());
 }
 
+void tilewright::freeMemory(void *memory) {
+  guardsMemory() ? freeGuarded(memory) : std::free(memory);
+}
+
 Result<Block> Block::allocate(int64_t bytes) {
   int64_t rounded = alignUp(bytes);
   bool fits =
       rounded >= 0 && (rounded < checkedFrom || rounded <= availableMemory());
   Block block;
-  if (fits) {
+  if (fits && guardsMemory()) {
+    block.memory = allocateGuarded(bytes);
+    block.size = bytes;
+  } else if (fits) {
     rounded = std::max(rounded, memoryAlignment);
     block.memory = static_cast<char *>(
         std::aligned_alloc(memoryAlignment, static_cast<size_t>(rounded)));

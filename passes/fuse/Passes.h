@@ -24,6 +24,7 @@ createInlineProducersPass(DecisionLog *log = nullptr, bool strict = false,
 std::unique_ptr<mlir::Pass>
 createPermuteResultsPass(DecisionLog *log = nullptr);
 std::unique_ptr<mlir::Pass> createIsolateRegionsPass();
+std::unique_ptr<mlir::Pass> createJoinPartsPass(DecisionLog *log = nullptr);
 std::unique_ptr<mlir::Pass> createFormRegionsPass(DecisionLog *log = nullptr);
 
 #define GEN_PASS_DECL

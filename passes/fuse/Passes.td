@@ -57,6 +57,16 @@ def IsolateRegions : Pass<"tw-isolate-regions", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tilewright::tw::TwDialect"];
 }
 
+def JoinParts : FusePass<"tw-join-parts"> {
+  let summary = "Let regions write the parts of a concatenation where they lie in it";
+  let description = [{
+    A region that only puts tensors end to end becomes `tw.join` of results of
+    other regions. A part that is an input, a constant or a result of the
+    function, or that lies elsewhere already, is copied by a region of its own.
+  }];
+  let constructor = "::tilewright::createJoinPartsPass()";
+}
+
 def PermuteResults : FusePass<"tw-permute-results"> {
   let summary = "Let a reduction yield the axis order that its only user reads";
   let constructor = "::tilewright::createPermuteResultsPass()";

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/plan/PlanBuilder.h"
+#include "ir/Slices.h"
 #include "passes/plan/SharedStorage.h"
 #include "passes/plan/SizeTable.h"
 #include "llvm/ADT/SetVector.h"
@@ -51,6 +52,8 @@ private:
   //===--- Commands -------------------------------------------------------===//
   /// Asks for the launches of a block's regions, in order.
   Status launches(Block &block);
+  /// A join's parts are written; nothing is left to do.
+  Status joined(JoinOp op);
   Status fused(FusedOp op, uint32_t number);
   Status call(CallOp op, uint32_t number);
   Status readSizes(ReadSizesOp op, uint32_t number);
@@ -76,6 +79,9 @@ private:
   Result<uint32_t> define(Value value, uint32_t function, bool mustBeOwned);
   uint32_t use(Value value) { return ids.lookup(value); }
   Status constant(ConstantOp op);
+  /// Makes `value`, a part of the join `root`, the join's memory: kernels know
+  /// where it lies in there. The first part defines it.
+  Result<uint32_t> part(Value value, Value root, uint32_t function);
   /// Makes `value` the memory of `root`.
   Result<uint32_t> alias(Value value, Value root);
   /// Defines what an If or Loop at `point` gives, and binds those symbols of
@@ -141,7 +147,8 @@ Result<uint32_t> Builder::define(Value value, uint32_t function,
                                  bool mustBeOwned) {
   Type type = value.getType();
   if (Value root = storage.rootOf(value); root != value) {
-    return alias(value, root);
+    return root.getDefiningOp<JoinOp>() ? part(value, root, function)
+                                        : alias(value, root);
   }
   DimExpr count = elementCount(type);
   bool inArena = !mustBeOwned && !returned.contains(value) &&
@@ -192,6 +199,14 @@ Status Builder::constant(ConstantOp op) {
   }
   ids[op.getResult()] = *id;
   return Status::ok();
+}
+
+Result<uint32_t> Builder::part(Value value, Value root, uint32_t function) {
+  if (!ids.contains(root)) {
+    TW_RETURN_IF_ERROR(define(root, function, /*mustBeOwned=*/false).status());
+  }
+  ids[value] = use(root);
+  return use(root);
 }
 
 Result<uint32_t> Builder::alias(Value value, Value root) {
@@ -270,6 +285,18 @@ Status Builder::launches(Block &block) {
     TW_RETURN_IF_ERROR(launch.status());
     launchesOf[op] = std::move(*launch);
   }
+  return Status::ok();
+}
+
+Status Builder::joined(JoinOp op) {
+  for (Value part : op.getParts()) {
+    if (!isa_and_nonnull<FusedOp, JoinOp>(part.getDefiningOp()) ||
+        joinOf(part) != op || part.getParentBlock() != op->getBlock() ||
+        llvm::count(op.getParts(), part) != 1) {
+      return internal(op, "a part is not computed where it lies");
+    }
+  }
+  ids[op.getResult()] = use(storage.rootOf(op.getResult()));
   return Status::ok();
 }
 
@@ -506,6 +533,7 @@ Status Builder::operation(Operation *op, uint32_t number) {
       .Case([&](ReshapeOp o) {
         return alias(o.getResult(), storage.rootOf(o.getResult())).status();
       })
+      .Case([&](JoinOp o) { return joined(o); })
       .Case([&](FusedOp o) { return fused(o, number); })
       .Case([&](CallOp o) { return call(o, number); })
       .Case([&](ReadSizesOp o) { return readSizes(o, number); })

@@ -12,7 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/plan/SharedStorage.h"
-#include "ir/TensorTypes.h"
+#include "ir/Slices.h"
+#include "passes/tile/InPlace.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
@@ -23,6 +24,10 @@ Value SharedStorage::rootOf(Value value) const {
   while (true) {
     if (auto reshape = value.getDefiningOp<ReshapeOp>()) {
       value = reshape.getSource();
+      continue;
+    }
+    if (JoinOp join = joinOf(value)) {
+      value = join.getResult();
       continue;
     }
     auto it = hosts.find(value);
@@ -50,10 +55,15 @@ void SharedStorage::placeResults(FusedOp op, Decisions &decisions) {
   SmallVector<Value> roots = llvm::map_to_vector(
       op.getInputs(), [&](Value input) { return rootOf(input); });
   for (auto [number, result] : llvm::enumerate(op.getResults())) {
+    if (joinOf(result)) {
+      continue;
+    }
     for (auto [operand, root] : llvm::enumerate(roots)) {
-      Operation *definer = root.getDefiningOp();
-      bool isOurs = definer && definer->getBlock() == op->getBlock() &&
-                    isa<FusedOp, CallOp, SizesOp, IfOp, LoopOp>(definer);
+      Operation *definer = root ? root.getDefiningOp() : nullptr;
+      bool isOurs =
+          definer && definer->getBlock() == op->getBlock() &&
+          isa<FusedOp, JoinOp, CallOp, SizesOp, IfOp, LoopOp>(definer) &&
+          !sliceOf(op.getInputs()[operand]);
       if (isOurs && llvm::count(roots, root) == 1 &&
           readsBeforeWrites(op, operand, number) && isLastUse(root, op)) {
         hosts[result] = op.getInputs()[operand];
@@ -76,60 +86,6 @@ bool SharedStorage::isLastUse(Value root, FusedOp op) const {
                     (here && here->isBeforeInBlock(op));
            });
          });
-}
-
-/// The value behind reshapes within a region.
-static Value behindReshapes(Value value) {
-  while (auto reshape = value.getDefiningOp<ReshapeOp>()) {
-    value = reshape.getSource();
-  }
-  return value;
-}
-
-static std::optional<size_t> elementBytes(Type tensor) {
-  std::optional<DType> dtype = dtypeOf(elementTypeOf(tensor));
-  return dtype ? std::optional<size_t>(sizeOf(*dtype)) : std::nullopt;
-}
-
-/// True if `load` reads the element at the first `count` of its primitive's
-/// coordinates, whatever the others are.
-static bool readsOwn(LoadOp load, unsigned count) {
-  Block::BlockArgListType own = load->getBlock()->getArguments();
-  OperandRange indices = load.getIndices();
-  return indices.size() >= count && own.size() >= count &&
-         llvm::equal(indices.take_front(count), own.take_front(count));
-}
-
-bool readsBeforeWrites(FusedOp op, unsigned operand, unsigned result) {
-  BlockArgument argument = op.getBody().getArgument(operand);
-  Value written = behindReshapes(yieldOf(op).getOperand(result));
-  Operation *writer = written.getDefiningOp();
-  SmallVector<DimExpr> dims = dimsOf(argument.getType());
-  std::optional<size_t> bytes = elementBytes(argument.getType());
-  if (!isa_and_nonnull<MapOp, ReduceOp>(writer) || argument.use_empty() ||
-      dims != dimsOf(written.getType()) || !bytes ||
-      bytes != elementBytes(written.getType())) {
-    return false;
-  }
-  auto rows = op->getAttrOfType<IntegerAttr>("rows");
-  return llvm::all_of(argument.getUsers(), [&](Operation *user) {
-    auto load = dyn_cast<LoadOp>(user);
-    Operation *reader = load ? load->getParentOp() : nullptr;
-    if (!reader || load.getGuard()) {
-      return false;
-    }
-    if (reader == writer) {
-      return isa<MapOp>(reader) && domainOf(reader) == dims &&
-             readsOwn(load, dims.size());
-    }
-    if (!reader->isBeforeInBlock(writer)) {
-      return false;
-    }
-    // A row is read by one primitive after the other, then it is written.
-    return rows ? readsOwn(load, rows.getInt())
-                : isa<MapOp>(reader) && domainOf(reader) == dims &&
-                      readsOwn(load, dims.size());
-  });
 }
 
 } // namespace tilewright::plan

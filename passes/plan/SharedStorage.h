@@ -11,8 +11,8 @@
 
 namespace tilewright::plan {
 
-/// Which values share memory: a reshape is its operand's memory, and a region
-/// may write a result over an operand.
+/// Which values share memory: a reshape is its operand's memory, a join's
+/// operands lie in its result, and a region may write a result over an operand.
 class SharedStorage {
 public:
   /// Whether a region's kernel computes each element once, after it has read
@@ -34,10 +34,5 @@ private:
   /// The values that lie in a root's memory, with itself.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> sharers;
 };
-
-/// Whether every element of operand `operand` that `op` reads is read at the
-/// coordinates of the element of result `result` that is computed from it, and
-/// not after that is written. Both have the same dims and element size.
-bool readsBeforeWrites(tw::FusedOp op, unsigned operand, unsigned result);
 
 } // namespace tilewright::plan

@@ -6,6 +6,7 @@
 
 #include "runtime/exec/Executor.h"
 
+#include "runtime/GuardedMemory.h"
 #include "runtime/exec/Expressions.h"
 
 #include <algorithm>
@@ -230,6 +231,9 @@ Status Executor::prepareArena(uint32_t index) {
     }
     state.buffers[i].bytes = bytes;
   }
+  if (guardsMemory()) {
+    return prepareGuarded(state);
+  }
   auto isFor = [&](const CachedLayout &cached) {
     return std::equal(cached.bytes.begin(), cached.bytes.end(),
                       state.buffers.begin(),
@@ -266,6 +270,19 @@ Status Executor::prepareArena(uint32_t index) {
       return block.status();
     }
     state.arena = std::move(*block);
+  }
+  return Status::ok();
+}
+
+/// Gives every buffer a new block of its own.
+Status Executor::prepareGuarded(FunctionState &state) {
+  state.guarded.resize(state.buffers.size());
+  for (size_t i = 0; i < state.buffers.size(); ++i) {
+    Result<Block> block = Block::allocate(state.buffers[i].bytes);
+    if (!block) {
+      return block.status();
+    }
+    state.guarded[i] = std::move(*block);
   }
   return Status::ok();
 }

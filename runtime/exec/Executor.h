@@ -59,6 +59,7 @@ private:
     std::vector<CachedLayout> layouts;
     size_t layout = 0; // index of the one in use
     Block arena;
+    std::vector<Block> guarded;  // in place of the arena: one per buffer
     std::vector<uint32_t> owned; // Owned values that it does not return
   };
 
@@ -83,6 +84,7 @@ private:
   Status enter(uint32_t index);
   Status checkParameters(uint32_t index);
   Status prepareArena(uint32_t index);
+  Status prepareGuarded(FunctionState &state);
   Status execute(const format::CommandT &command);
   void bind(const std::vector<format::Bind> &binds);
   void evaluate(const std::vector<uint32_t> &expressions);

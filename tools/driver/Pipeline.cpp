@@ -38,6 +38,7 @@ static void fuse(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createPermuteResultsPass(options.log));
   passes.addPass(createCanonicalizeGraphPass(options.log));
   passes.addPass(createFormRegionsPass(options.log));
+  passes.addPass(createJoinPartsPass(options.log));
 }
 
 static void fuseNothing(OpPassManager &passes, const PipelineOptions &options) {
