@@ -9,7 +9,6 @@
 #include "tilewright/Status.h"
 
 #include <cstdint>
-#include <cstdlib>
 #include <utility>
 
 namespace tilewright {
