@@ -542,6 +542,32 @@ void FusedOp::print(OpAsmPrinter &printer) {
   printRest(printer, *this, {"sym_name"});
 }
 
+LogicalResult JoinOp::verify() {
+  SmallVector<DimExpr> dims = dimsOf(getType());
+  if (getParts().empty() || getAxis() >= dims.size()) {
+    return emitOpError("needs parts and an axis of its result");
+  }
+  DimExpr end = DimExpr::constant(getContext(), 0);
+  for (Value part : getParts()) {
+    SmallVector<DimExpr> own = dimsOf(part.getType());
+    if (own.size() != dims.size() || !llvm::all_of(own, [](DimExpr dim) {
+          return static_cast<bool>(dim);
+        })) {
+      return emitOpError("has a part of another rank or of unknown size");
+    }
+    end = end + own[getAxis()];
+    own[getAxis()] = dims[getAxis()];
+    if (own != dims ||
+        elementTypeOf(part.getType()) != elementTypeOf(getType())) {
+      return emitOpError("has a part that differs beside the axis");
+    }
+  }
+  if (end != dims[getAxis()]) {
+    return emitOpError("has parts that do not fill the axis");
+  }
+  return success();
+}
+
 LogicalResult FusedOp::verify() {
   Block &block = getBody().front();
   if (TypeRange(block.getArgumentTypes()) !=

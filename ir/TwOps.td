@@ -201,6 +201,19 @@ def Tw_ReshapeOp : Tw_Op<"reshape", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tw_JoinOp : Tw_Op<"join", [Pure]> {
+  let summary = "Tensors end to end along an axis, where they lie";
+  let description = [{
+    Its operands are results of regions of the same block, each used by this one
+    join: they lie in the join's result, and the regions that write and read
+    them address that memory. So nothing is copied.
+  }];
+  let arguments = (ins Variadic<Tw_Tensor>:$parts, I64Attr:$axis);
+  let results = (outs Tw_Tensor:$result);
+  let assemblyFormat = "$parts `axis` $axis attr-dict `:` functional-type($parts, $result)";
+  let hasVerifier = 1;
+}
+
 def Tw_SizesOp : Tw_Op<"sizes", [Pure]> {
   let summary = "A tensor<kxi64> (or tensor<i64>) of sizes";
   let arguments = (ins Tw_DimsAttr:$sizes);

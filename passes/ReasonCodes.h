@@ -112,6 +112,16 @@ inline constexpr Reason resultCopied{
     "TWP001", "a result that has no block of its own is copied"};
 inline constexpr Reason sizedAtRunTime{
     "TWP002", "a size known only after its command keeps it out of the arena"};
+inline constexpr Reason writtenInPlace{
+    "TWP003", "a result is written over an operand that nobody needs any more"};
+inline constexpr Reason partsJoined{
+    "TWP010", "parts of a concatenation are computed where they lie in it"};
+inline constexpr Reason partCopied{
+    "TWP011", "a part needs memory of its own, or is computed on the way"};
+inline constexpr Reason noPartInPlace{
+    "TWP012", "no part of the concatenation can be computed in it"};
+inline constexpr Reason joinTooSmall{
+    "TWP013", "copying the other parts would cost more than it saves"};
 } // namespace reasons
 
 /// What a pass reports through: the compile's log, which may be absent, and, if

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "runtime/Kernel.h"
+#include "runtime/Memory.h"
 #include "runtime/module/CodeImage.h"
 #include "runtime/module/ModuleFile.h"
 #include "runtime/module/PlanVerifier.h"
@@ -32,6 +33,7 @@ struct LoadedModule {
   CpuLevel level = CpuLevel::V2;
   std::vector<KernelFunction> kernels; ///< one per name in the plan
   std::vector<LoadedConstant> constants;
+  std::vector<Block> guardedConstants; ///< copies, when memory is guarded
   std::vector<Parameter> inputs;
   std::vector<Parameter> outputs;
   std::string name;

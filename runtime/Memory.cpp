@@ -7,9 +7,13 @@
 #include "runtime/Memory.h"
 
 #include "runtime/ControlGroup.h"
+#include "runtime/GuardedMemory.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 using namespace tilewright;
 
@@ -37,15 +41,49 @@ int64_t tilewright::availableMemory() {
   return std::min(memAvailable(), controlGroupMemoryLeft());
 }
 
+// Not std::aligned_alloc: glibc asks itself for more than it keeps, so that a
+// freed block is too small for the next one of its size, and the heap grows
+// with every run. What malloc gave lies in front of the block.
+static char *allocateAligned(int64_t bytes) {
+  int64_t extra = memoryAlignment + int64_t(sizeof(void *));
+  if (bytes > INT64_MAX - extra) {
+    return nullptr;
+  }
+  void *whole = std::malloc(static_cast<size_t>(bytes + extra));
+  if (!whole) {
+    return nullptr;
+  }
+  uintptr_t address = reinterpret_cast<uintptr_t>(whole) + extra - 1;
+  address &= ~(static_cast<uintptr_t>(memoryAlignment) - 1);
+  char *memory = reinterpret_cast<char *>(address);
+  std::memcpy(memory - sizeof whole, &whole, sizeof whole);
+  return memory;
+}
+
+static void freeAligned(void *memory) {
+  if (memory) {
+    void *whole = nullptr;
+    std::memcpy(&whole, static_cast<char *>(memory) - sizeof whole,
+                sizeof whole);
+    std::free(whole);
+  }
+}
+
+void tilewright::freeMemory(void *memory) {
+  guardsMemory() ? freeGuarded(memory) : freeAligned(memory);
+}
+
 Result<Block> Block::allocate(int64_t bytes) {
   int64_t rounded = alignUp(bytes);
   bool fits =
       rounded >= 0 && (rounded < checkedFrom || rounded <= availableMemory());
   Block block;
-  if (fits) {
+  if (fits && guardsMemory()) {
+    block.memory = allocateGuarded(bytes);
+    block.size = bytes;
+  } else if (fits) {
     rounded = std::max(rounded, memoryAlignment);
-    block.memory = static_cast<char *>(
-        std::aligned_alloc(memoryAlignment, static_cast<size_t>(rounded)));
+    block.memory = allocateAligned(rounded);
     block.size = rounded;
   }
   if (!block.memory) {

@@ -9,7 +9,6 @@
 #include "tilewright/Status.h"
 
 #include <cstdint>
-#include <cstdlib>
 #include <utility>
 
 namespace tilewright {
@@ -25,7 +24,10 @@ inline int64_t alignUp(int64_t bytes) {
   return (bytes + memoryAlignment - 1) & ~(memoryAlignment - 1);
 }
 
-/// Memory aligned to 64 bytes, which std::free frees.
+/// Frees the memory of a Block that gave it away.
+void freeMemory(void *memory);
+
+/// Memory aligned to 64 bytes.
 class Block {
 public:
   Block() = default;
@@ -37,9 +39,11 @@ public:
     std::swap(size, other.size);
     return *this;
   }
-  ~Block() { std::free(memory); }
+  ~Block() { freeMemory(memory); }
 
   /// \returns at least `bytes` bytes, not initialised; never an empty block.
+  /// A guarded block (GuardedMemory.h) has exactly `bytes` and is aligned to
+  /// what divides them.
   /// Error: OutOfMemory, also when the machine has less memory left than that.
   static Result<Block> allocate(int64_t bytes);
 
@@ -47,7 +51,7 @@ public:
   int64_t capacity() const { return size; }
   explicit operator bool() const { return memory != nullptr; }
 
-  /// Gives the memory away.
+  /// Gives the memory away; freeMemory frees it.
   void *release() {
     size = 0;
     return std::exchange(memory, nullptr);

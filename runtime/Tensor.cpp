@@ -52,7 +52,7 @@ int64_t tilewright::bytesOf(DType type, ShapeRef shape) {
   return bytes;
 }
 
-Tensor::~Tensor() { std::free(memory); }
+Tensor::~Tensor() { freeMemory(memory); }
 
 Result<Tensor> Tensor::create(DType dtype, std::vector<int64_t> shape) {
   if (sizeOf(dtype) == 0) {

@@ -56,13 +56,16 @@ KernelFrame::KernelFrame(const FusedRegion &region, const TargetSpec &target,
     sizes[size] = Lanes::index(kernel.getSize(i));
   }
   unsigned buffer = 0;
-  for (Value argument : region.op->getRegion(0).getArguments()) {
+  for (BlockArgument argument : region.op->getRegion(0).getArguments()) {
     memories[argument] = {kernel.getBuffer(buffer++),
-                          elementTypeOf(argument.getType())};
+                          elementTypeOf(argument.getType()), 0,
+                          sliceOfArgument(argument)};
   }
-  for (Value value : region.getYield().getOperands()) {
-    outputs[stripReshapes(value)].push_back(
-        {kernel.getBuffer(buffer++), elementTypeOf(value.getType())});
+  for (auto [number, value] :
+       llvm::enumerate(region.getYield().getOperands())) {
+    outputs[stripReshapes(value)].push_back({kernel.getBuffer(buffer++),
+                                             elementTypeOf(value.getType()), 0,
+                                             sliceOfResult(region.op, number)});
   }
   for (auto constant : region.op->getRegion(0).front().getOps<ConstantOp>()) {
     makeConstant(constant);

@@ -13,18 +13,22 @@
 
 #include "codegen/families/Lanes.h"
 #include "codegen/families/Region.h"
+#include "ir/Slices.h"
 #include "ir/twk/TwkOps.h"
 #include "targets/TargetSpec.h"
 
 namespace tilewright::families {
 
-/// Memory that holds a tensor of the region, row-major.
+/// Memory that holds a tensor of the region, row-major. MemoryAccess.h's
+/// offsetOf knows where in it an element lies; nothing else should assume.
 struct Memory {
   mlir::Value memref;
   mlir::Type element;
   /// So many leading coordinates do not take part in the address: the memory
   /// holds one row.
   unsigned ignored = 0;
+  /// Set when the tensor is a slice of what the memory holds.
+  std::optional<tw::Slice> slice = std::nullopt;
 };
 
 /// The type of a body's scalar in a kernel: small floats are integers of their

@@ -6,6 +6,8 @@
 
 #include "codegen/families/KernelLibrary.h"
 #include "codegen/families/Region.h"
+#include "ir/Slices.h"
+#include "passes/tile/InPlace.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
@@ -30,6 +32,18 @@ static std::string structureOf(tw::FusedOp region) {
   flags.useLocalScope().printGenericOpForm();
   copy->print(os, flags);
   copy->erase();
+  // Where its operands and results lie is part of a kernel.
+  auto addSlices = [&](ValueRange values) {
+    for (Value value : values) {
+      if (std::optional<tw::Slice> slice = tw::sliceOf(value)) {
+        os << "slice " << slice->whole << slice->axis << " "
+           << slice->offset.toString();
+      }
+      os << ";";
+    }
+  };
+  addSlices(region.getInputs());
+  addSlices(region.getResults());
   return text;
 }
 
@@ -136,6 +150,9 @@ Result<std::string> KernelLibrary::add(tw::FusedOp op, ModuleOp kernels) {
   OpBuilder builder = OpBuilder::atBlockEnd(kernels.getBody());
   Result<twk::KernelOp> kernel = tactic->build(op, target, name, builder);
   TW_RETURN_IF_ERROR(kernel.status());
+  Result<Launch> launch = tactic->launch(op);
+  TW_RETURN_IF_ERROR(launch.status());
+  kernel->setMayAlias(launch->inPlace && mayWriteInPlace(op));
   built[name] = true;
   return name;
 }

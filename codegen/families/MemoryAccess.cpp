@@ -58,8 +58,12 @@ static Value allLanes(LaneBuilder &b) {
 Lanes offsetOf(KernelFrame &frame, const Memory &memory, Type tensor,
                ArrayRef<Lanes> coordinates) {
   LaneBuilder &b = frame.getBuilder();
-  ArrayRef<Lanes> strides = frame.stridesOf(tensor);
-  Lanes offset = Lanes::index(0);
+  const std::optional<Slice> &slice = memory.slice;
+  Lanes offset = slice ? frame.size(slice->offset) : Lanes::index(0);
+  ArrayRef<Lanes> strides = frame.stridesOf(slice ? slice->whole : tensor);
+  if (slice) {
+    offset = b.mul(offset, strides[slice->axis]);
+  }
   for (unsigned i = memory.ignored; i < coordinates.size(); ++i) {
     offset = b.add(offset, b.mul(coordinates[i], strides[i]));
   }

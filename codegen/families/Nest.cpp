@@ -157,6 +157,14 @@ Launch nestLaunch(const FusedRegion &region, const NestParameters &parameters) {
   for (const PadRun &run : padRuns(region, domain, parameters)) {
     launch.workspaceBytes = launch.workspaceBytes + padBytes(run);
   }
+  // The last tile of an unrolled axis overlaps the one before it, unless the
+  // axis is a whole number of tiles. A reference compile shares nothing.
+  launch.inPlace =
+      !parameters.wide && llvm::all_of(parameters.unroll, [&](auto &unroll) {
+        std::optional<int64_t> extent =
+            domain.parallel[unroll.axis].extent.getConstant();
+        return extent && *extent % unroll.count == 0;
+      });
   launch.grain =
       std::max<int64_t>(1, stepsPerThread / std::max<int64_t>(steps, 1));
   return launch;

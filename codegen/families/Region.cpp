@@ -6,6 +6,7 @@
 
 #include "codegen/families/Region.h"
 #include "passes/fuse/AttentionForm.h"
+#include "ir/Slices.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -216,6 +217,14 @@ SmallVector<DimExpr> sizesOf(FusedOp op) {
       add(domainOf(&inner));
     }
     inner.walk([&](SizeOp size) { add(DimExpr(size.getSize())); });
+  }
+  SmallVector<Value> outside(op.getInputs());
+  llvm::append_range(outside, op.getResults());
+  for (Value value : outside) {
+    if (std::optional<Slice> slice = sliceOf(value)) {
+      add(dimsOf(slice->whole));
+      add(slice->offset);
+    }
   }
   return sizes.takeVector();
 }

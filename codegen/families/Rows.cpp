@@ -94,6 +94,7 @@ Launch rowsLaunch(const FusedRegion &region) {
   Launch launch;
   launch.sizes = sizesOf(region.op);
   launch.tasks = productOf(context, region.parallel);
+  launch.inPlace = true;
   launch.workspaceBytes = DimExpr::constant(context, 0);
   for (Value value : rowBuffers(region)) {
     launch.workspaceBytes = launch.workspaceBytes + rowBytes(region, value);

@@ -7,11 +7,21 @@
 #include "codegen/families/TileDomain.h"
 #include "codegen/families/Access.h"
 #include "codegen/families/Guards.h"
+#include "ir/Slices.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
 
 namespace tilewright::families {
+
+/// True if memory holds more along `axis` of `tensor`, an argument of a region,
+/// than the tensor: the axis before does not continue where it ends.
+static bool isCut(Value tensor, int64_t axis) {
+  auto argument = dyn_cast<BlockArgument>(tensor);
+  std::optional<Slice> slice =
+      argument ? sliceOfArgument(argument) : std::nullopt;
+  return slice && slice->axis == axis;
+}
 
 /// True when `first` and `second` are used only as adjacent indices of loads,
 /// where the second one spans its axis.
@@ -30,8 +40,9 @@ static bool areOneCoordinate(BlockArgument first, BlockArgument second,
         load.getIndices()[partner] != other) {
       return false;
     }
-    return dimsOf(load.getSource().getType())[std::max(position, partner)] ==
-           extent;
+    int64_t inner = std::max(position, partner);
+    return dimsOf(load.getSource().getType())[inner] == extent &&
+           !isCut(load.getSource(), inner);
   };
   return llvm::all_of(first.getUses(),
                       [&](OpOperand &u) { return isPaired(u, second, 1); }) &&
@@ -56,6 +67,19 @@ coordinateIn(const FusedRegion &region, Operation *primitive, unsigned axis) {
   return domain.size() - fromEnd;
 }
 
+/// True if a result of `primitive` is written to a slice along `axis`.
+static bool writesCut(const FusedRegion &region, Operation *primitive,
+                      unsigned axis) {
+  for (auto [number, value] :
+       llvm::enumerate(region.getYield().getOperands())) {
+    std::optional<Slice> slice = sliceOfResult(region.op, number);
+    if (slice && value.getDefiningOp() == primitive && slice->axis == axis) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool canMerge(const FusedRegion &region, unsigned axis) {
   for (Operation *primitive : region.primitives) {
     std::optional<unsigned> own = coordinateIn(region, primitive, axis);
@@ -63,7 +87,8 @@ static bool canMerge(const FusedRegion &region, unsigned axis) {
       return false;
     }
     Block &body = primitive->getRegion(0).front();
-    if (!areOneCoordinate(body.getArgument(*own), body.getArgument(*own + 1),
+    if (writesCut(region, primitive, *own + 1) ||
+        !areOneCoordinate(body.getArgument(*own), body.getArgument(*own + 1),
                           region.parallel[axis + 1])) {
       return false;
     }

@@ -68,3 +68,19 @@ func.func @constant() {
   %c = tw.constant tensor<2xf32> = "text"
   return
 }
+
+// -----
+
+func.func @join(%x: tensor<2x3xf32>, %y: tensor<2x4xf32>) {
+  // expected-error @+1 {{has parts that do not fill the axis}}
+  %j = tw.join %x, %y axis 1 : (tensor<2x3xf32>, tensor<2x4xf32>) -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @join(%x: tensor<2x3xf32>, %y: tensor<3x4xf32>) {
+  // expected-error @+1 {{has a part that differs beside the axis}}
+  %j = tw.join %x, %y axis 1 : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x7xf32>
+  return
+}

@@ -17,8 +17,8 @@ class RegionNames {
 public:
   /// \returns e.g. "conv1_relu1" for a region from node conv1 to node relu1.
   std::string nameFor(mlir::Location loc);
-  /// Keeps a name from being given again.
-  void reserve(llvm::StringRef name) { taken.insert(name); }
+  /// Notes a name that a region has.
+  void take(llvm::StringRef name) { taken.insert(name); }
 
 private:
   llvm::StringSet<> taken;

@@ -176,7 +176,7 @@ public:
     Decisions decisions(log, remarks);
     RegionNames names;
     getOperation()->walk(
-        [&](FusedOp fused) { names.reserve(fused.getSymName()); });
+        [&](FusedOp fused) { names.take(fused.getSymName()); });
     for (Block *block : graphBlocks(getOperation())) {
       BlockOrder order(*block);
       growGroups(order, decisions);

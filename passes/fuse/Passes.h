@@ -28,6 +28,7 @@ createUnitReductionsPass(DecisionLog *log = nullptr);
 std::unique_ptr<mlir::Pass> createIsolateRegionsPass();
 std::unique_ptr<mlir::Pass> createFormAttentionPass(DecisionLog *log = nullptr,
                                                     bool strict = false);
+std::unique_ptr<mlir::Pass> createJoinPartsPass(DecisionLog *log = nullptr);
 std::unique_ptr<mlir::Pass> createFormRegionsPass(DecisionLog *log = nullptr);
 
 #define GEN_PASS_DECL

@@ -80,6 +80,16 @@ def MergeContractions : FusePass<"tw-merge-contractions"> {
   let constructor = "::tilewright::createMergeContractionsPass()";
 }
 
+def JoinParts : FusePass<"tw-join-parts"> {
+  let summary = "Let regions write the parts of a concatenation where they lie in it";
+  let description = [{
+    A region that only puts tensors end to end becomes `tw.join` of results of
+    other regions. A part that is an input, a constant or a result of the
+    function, or that lies elsewhere already, is copied by a region of its own.
+  }];
+  let constructor = "::tilewright::createJoinPartsPass()";
+}
+
 def SinkReshapes : FusePass<"tw-sink-reshapes"> {
   let summary = "Move maps before the reshapes that they read";
   let description = [{

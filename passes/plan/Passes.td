@@ -18,7 +18,9 @@ def PrintPlan : Pass<"tw-print-plan", "::mlir::ModuleOp"> {
   }];
   let constructor = "::tilewright::createPrintPlanPass()";
   let options = [Option<"remarks", "remarks", "bool", "false",
-                        "Emit every decision as an MLIR remark">];
+                        "Emit every decision as an MLIR remark">,
+                 Option<"inPlace", "in-place", "bool", "false",
+                        "Let regions write results over operands">];
 }
 
 #endif // TILEWRIGHT_PASSES_PLAN_PASSES

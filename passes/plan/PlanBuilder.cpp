@@ -5,13 +5,15 @@
 //===----------------------------------------------------------------------===//
 //
 // One walk numbers values and writes commands. Storage is decided when a value
-// is defined; lifetimes follow from a count of uses that MLIR already keeps:
-// the last command, in the defining function, that uses a value or a reshape of
-// it.
+// is defined, after SharedStorage has said which values lie in others' memory;
+// lifetimes follow from the uses that MLIR already keeps: the last command, in
+// the defining function, that uses the memory.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/plan/PlanBuilder.h"
+#include "ir/Slices.h"
+#include "passes/plan/SharedStorage.h"
 #include "passes/plan/SizeTable.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -48,6 +50,10 @@ private:
   Status operation(Operation *op, uint32_t number);
 
   //===--- Commands -------------------------------------------------------===//
+  /// Asks for the launches of a block's regions, in order.
+  Status launches(Block &block);
+  /// A join's parts are written; nothing is left to do.
+  Status joined(JoinOp op);
   Status fused(FusedOp op, uint32_t number);
   Status call(CallOp op, uint32_t number);
   Status readSizes(ReadSizesOp op, uint32_t number);
@@ -73,7 +79,11 @@ private:
   Result<uint32_t> define(Value value, uint32_t function, bool mustBeOwned);
   uint32_t use(Value value) { return ids.lookup(value); }
   Status constant(ConstantOp op);
-  Status reshape(ReshapeOp op);
+  /// Makes `value`, a part of the join `root`, the join's memory: kernels know
+  /// where it lies in there. The first part defines it.
+  Result<uint32_t> part(Value value, Value root, uint32_t function);
+  /// Makes `value` the memory of `root`.
+  Result<uint32_t> alias(Value value, Value root);
   /// Defines what an If or Loop at `point` gives, and binds those symbols of
   /// `defines` that stand alone as dims of it.
   Result<std::vector<uint32_t>> controlOutputs(ValueRange results,
@@ -90,24 +100,18 @@ private:
   format::PlanT &plan;
   SizeTable sizes;
   Decisions decisions;
+  SharedStorage storage;
+  DenseMap<Operation *, KernelLaunch> launchesOf;
   DenseMap<Value, uint32_t> ids;
   llvm::StringMap<uint32_t> kernels, nodes;
   DenseMap<Attribute, uint32_t> constants;
-  /// Values whose block their function's caller takes.
+  /// Roots whose block their function's caller takes.
   DenseSet<Value> returned;
   /// Blocks that are functions, and the place of the command that each
   /// operation became.
   DenseMap<Block *, uint32_t> functionOf;
   DenseMap<Operation *, Point> commandOf;
 };
-
-/// The value whose memory a reshape shows.
-Value rootOf(Value value) {
-  while (auto reshape = value.getDefiningOp<ReshapeOp>()) {
-    value = reshape.getSource();
-  }
-  return value;
-}
 
 } // namespace
 
@@ -142,6 +146,10 @@ Result<uint32_t> Builder::newValue(Type type, format::Storage storage,
 Result<uint32_t> Builder::define(Value value, uint32_t function,
                                  bool mustBeOwned) {
   Type type = value.getType();
+  if (Value root = storage.rootOf(value); root != value) {
+    return root.getDefiningOp<JoinOp>() ? part(value, root, function)
+                                        : alias(value, root);
+  }
   DimExpr count = elementCount(type);
   bool inArena = !mustBeOwned && !returned.contains(value) &&
                  sizes.isKnownAtEntry(count, function);
@@ -193,14 +201,21 @@ Status Builder::constant(ConstantOp op) {
   return Status::ok();
 }
 
-Status Builder::reshape(ReshapeOp op) {
-  Result<uint32_t> id = newValue(op.getType(), format::Storage_Alias,
-                                 use(rootOf(op.getSource())));
-  if (!id) {
-    return id.status();
+Result<uint32_t> Builder::part(Value value, Value root, uint32_t function) {
+  if (!ids.contains(root)) {
+    TW_RETURN_IF_ERROR(define(root, function, /*mustBeOwned=*/false).status());
   }
-  ids[op.getResult()] = *id;
-  return Status::ok();
+  ids[value] = use(root);
+  return use(root);
+}
+
+Result<uint32_t> Builder::alias(Value value, Value root) {
+  Result<uint32_t> id =
+      newValue(value.getType(), format::Storage_Alias, use(root));
+  if (id) {
+    ids[value] = *id;
+  }
+  return id;
 }
 
 Result<std::vector<uint32_t>>
@@ -264,11 +279,29 @@ Point Builder::append(uint32_t function, Location loc,
 // Commands
 //===----------------------------------------------------------------------===//
 
-Status Builder::fused(FusedOp op, uint32_t number) {
-  Result<KernelLaunch> launch = launchOf(op);
-  if (!launch) {
-    return launch.status();
+Status Builder::launches(Block &block) {
+  for (FusedOp op : block.getOps<FusedOp>()) {
+    Result<KernelLaunch> launch = launchOf(op);
+    TW_RETURN_IF_ERROR(launch.status());
+    launchesOf[op] = std::move(*launch);
   }
+  return Status::ok();
+}
+
+Status Builder::joined(JoinOp op) {
+  for (Value part : op.getParts()) {
+    if (!isa_and_nonnull<FusedOp, JoinOp>(part.getDefiningOp()) ||
+        joinOf(part) != op || part.getParentBlock() != op->getBlock() ||
+        llvm::count(op.getParts(), part) != 1) {
+      return internal(op, "a part is not computed where it lies");
+    }
+  }
+  ids[op.getResult()] = use(storage.rootOf(op.getResult()));
+  return Status::ok();
+}
+
+Status Builder::fused(FusedOp op, uint32_t number) {
+  const KernelLaunch *launch = &launchesOf.find(op)->second;
   format::LaunchT body;
   auto [it, isNew] = kernels.try_emplace(launch->kernel, plan.kernels.size());
   if (isNew) {
@@ -473,9 +506,10 @@ Status Builder::results(Operation *terminator, uint32_t number) {
   DenseSet<Value> taken;
   for (Value value : terminator->getOperands()) {
     uint32_t id = use(value);
-    bool isOwned = plan.values[id]->storage == format::Storage_Owned &&
-                   value.getParentBlock() == terminator->getBlock();
-    if (!isOwned || !taken.insert(value).second) {
+    Value root = storage.rootOf(value);
+    bool isOwned = plan.values[use(root)]->storage == format::Storage_Owned &&
+                   root.getParentBlock() == terminator->getBlock();
+    if (!isOwned || !taken.insert(root).second) {
       decisions.did(reasons::resultCopied, value.getLoc(), "plan");
       Result<uint32_t> copy =
           newValue(value.getType(), format::Storage_Owned, 0);
@@ -496,7 +530,10 @@ Status Builder::results(Operation *terminator, uint32_t number) {
 Status Builder::operation(Operation *op, uint32_t number) {
   return llvm::TypeSwitch<Operation *, Status>(op)
       .Case([&](ConstantOp o) { return constant(o); })
-      .Case([&](ReshapeOp o) { return reshape(o); })
+      .Case([&](ReshapeOp o) {
+        return alias(o.getResult(), storage.rootOf(o.getResult())).status();
+      })
+      .Case([&](JoinOp o) { return joined(o); })
       .Case([&](FusedOp o) { return fused(o, number); })
       .Case([&](CallOp o) { return call(o, number); })
       .Case([&](ReadSizesOp o) { return readSizes(o, number); })
@@ -517,9 +554,13 @@ Result<uint32_t> Builder::function(StringRef name, Block &block,
   if (call) {
     sizes.nest(number, *call);
   }
+  TW_RETURN_IF_ERROR(launches(block));
+  storage.place(
+      block, [&](FusedOp op) { return launchesOf.find(op)->second.inPlace; },
+      decisions);
   for (Value value : block.getTerminator()->getOperands()) {
-    if (value.getParentBlock() == &block) {
-      returned.insert(value);
+    if (Value root = storage.rootOf(value); root.getParentBlock() == &block) {
+      returned.insert(root);
     }
   }
   TW_RETURN_IF_ERROR(parameters(block, number));
@@ -537,29 +578,35 @@ Result<uint32_t> Builder::function(StringRef name, Block &block,
 /// Extends the life of every arena buffer and releases every owned value at the
 /// last command, in the function that defines it, that uses it.
 void Builder::placeLifetimes() {
-  // Each value → the last command of its own function that needs it.
+  // Each root → the last command of its own function that needs it.
   DenseMap<Value, int64_t> lastUse;
+  auto needs = [&](Value root, Operation *op) {
+    auto it = commandOf.find(op);
+    int64_t command;
+    if (it != commandOf.end()) {
+      command = it->second.command;
+    } else if (op->hasTrait<OpTrait::IsTerminator>()) {
+      // Results are copied at the end, if at all.
+      auto &commands =
+          plan.functions[functionOf.lookup(op->getBlock())]->commands;
+      command = static_cast<int64_t>(commands.size()) - 1;
+    } else {
+      return; // a reshape: its own uses count
+    }
+    auto [last, isNew] = lastUse.try_emplace(root, command);
+    last->second = std::max(last->second, command);
+  };
   for (auto &[value, id] : ids) {
-    Value root = rootOf(value);
+    Value root = storage.rootOf(value);
     Block *home = root.getParentBlock();
+    if (Operation *definer = value.getDefiningOp();
+        definer && definer->getBlock() == home) {
+      needs(root, definer);
+    }
     for (Operation *user : value.getUsers()) {
-      Operation *ancestor = home->findAncestorOpInBlock(*user);
-      if (!ancestor) {
-        continue;
+      if (Operation *ancestor = home->findAncestorOpInBlock(*user)) {
+        needs(root, ancestor);
       }
-      auto it = commandOf.find(ancestor);
-      int64_t command;
-      if (it != commandOf.end()) {
-        command = it->second.command;
-      } else if (ancestor->hasTrait<OpTrait::IsTerminator>()) {
-        // Results are copied at the end, if at all.
-        auto &commands = plan.functions[functionOf.lookup(home)]->commands;
-        command = static_cast<int64_t>(commands.size()) - 1;
-      } else {
-        continue; // a reshape: its own uses count
-      }
-      auto [last, isNew] = lastUse.try_emplace(root, command);
-      last->second = std::max(last->second, command);
     }
   }
   // In the order of definition, so that the plan is deterministic.
@@ -571,24 +618,18 @@ void Builder::placeLifetimes() {
   for (auto &[id, value] : byId) {
     const format::ValueT &info = *plan.values[id];
     auto it = functionOf.find(value.getParentBlock());
-    if (it == functionOf.end()) {
+    if (it == functionOf.end() || storage.rootOf(value) != value) {
       continue;
     }
     format::FunctionT &function = *plan.functions[it->second];
     auto last = lastUse.find(value);
     if (info.storage == format::Storage_Arena) {
       format::Buffer &buffer = function.buffers[info.index];
-      uint32_t end = last == lastUse.end() ? buffer.first() : last->second;
       buffer = format::Buffer(buffer.bytes(), buffer.first(),
-                              std::max(buffer.first(), end));
+                              static_cast<uint32_t>(last->second));
     } else if (info.storage == format::Storage_Owned &&
-               !llvm::is_contained(function.results, id)) {
-      Operation *definer = value.getDefiningOp();
-      int64_t command = commandOf.lookup(definer).command;
-      if (last != lastUse.end()) {
-        command = std::max(command, last->second);
-      }
-      function.commands[command]->release.push_back(id);
+               !returned.contains(value)) {
+      function.commands[last->second]->release.push_back(id);
     }
   }
 }

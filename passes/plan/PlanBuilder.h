@@ -21,6 +21,7 @@ struct KernelLaunch {
   tw::DimExpr tasks;                    // independent tasks
   tw::DimExpr workspace;                // bytes per worker
   int64_t grain = 1;                    // fewest tasks worth another thread
+  bool inPlace = false;                 // see tilewright::Launch
 };
 
 /// \returns the launch of a region.
@@ -37,9 +38,10 @@ struct BuiltPlan {
 /// Plans `@main` of `module`, whose operations are regions, calls, control
 /// flow, constants, reshapes and sizes. Every value gets its storage:
 ///
-/// - a reshape is the same memory as its operand;
+/// - a reshape is the same memory as its operand, and so is what a region may
+///   write over an operand that nobody needs any more (SharedStorage.h);
 /// - what a function returns is an owned block, copied where it is not computed
-///   into one (an input, a constant, a reshape, or returned twice);
+///   into one (an input, a constant, or memory that is returned already);
 /// - what is sized by the function's parameters lies in the function's arena;
 /// - everything else is an owned block, released after its last use.
 ///

@@ -26,6 +26,7 @@ public:
       launch.kernel = region.getSymName().str();
       launch.tasks = DimExpr::constant(context, 1);
       launch.workspace = DimExpr::constant(context, 0);
+      launch.inPlace = inPlace;
       return launch;
     };
     Result<plan::BuiltPlan> built =

@@ -33,6 +33,11 @@ struct Launch {
   tw::DimExpr tasks;          ///< how many independent tasks there are
   tw::DimExpr workspaceBytes; ///< scratch memory of each worker
   int64_t grain = 1;          ///< fewest tasks that are worth a thread
+  /// Whether outputs may lie over operands that are read at the output's own
+  /// coordinates alone: no element is computed twice (overlapping tiles do
+  /// that), and none is written before its operands are read (partial sums
+  /// kept in the output are).
+  bool inPlace = false;
 };
 
 /// One schedule of one family.

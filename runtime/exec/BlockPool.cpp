@@ -6,6 +6,8 @@
 
 #include "runtime/exec/BlockPool.h"
 
+#include "runtime/GuardedMemory.h"
+
 #include <algorithm>
 
 using namespace tilewright;
@@ -50,6 +52,10 @@ void BlockPool::give(Block &&block) {
     return;
   }
   liveBytes -= block.capacity();
+  if (guardsMemory()) {
+    block = Block(); // The next value has another size.
+    return;
+  }
   freeBytes += block.capacity();
   auto where =
       std::lower_bound(free.begin(), free.end(), block.capacity(), smaller);

@@ -26,7 +26,7 @@ Status Executor::branch(const format::IfT &branch) {
     TensorView view;
     TW_RETURN_IF_ERROR(resolve(results[i], view));
     releaseOwned(branch.outputs[i]);
-    slots[branch.outputs[i]].block = std::move(slots[results[i]].block);
+    slots[branch.outputs[i]].block = std::move(blockOf(results[i]));
     std::copy(view.shape.begin(), view.shape.end(), shapeOf(branch.outputs[i]));
   }
   return Status::ok();
@@ -120,7 +120,7 @@ Status Executor::iterate(const format::LoopT &loop, LoopState &state,
     TensorView view;
     TW_RETURN_IF_ERROR(resolve(result, view));
     blocks.give(std::move(state.carried[i]));
-    state.carried[i] = std::move(slots[result].block);
+    state.carried[i] = std::move(blockOf(result));
     setParameter(body.parameters[2 + i], view.data, view.bytes(), view.shape);
   }
   for (size_t i = 0; i < state.scans.size(); ++i) {
@@ -171,7 +171,7 @@ Status Executor::append(Scan &scan, uint32_t result) {
     blocks.give(std::move(scan.block));
     scan.block = std::move(*block);
   }
-  std::memcpy(scan.block.data() + scan.used, slots[result].block.data(),
+  std::memcpy(scan.block.data() + scan.used, blockOf(result).data(),
               static_cast<size_t>(bytes));
   scan.used = needed;
   return Status::ok();

@@ -6,6 +6,7 @@
 
 #include "runtime/exec/Executor.h"
 
+#include "runtime/GuardedMemory.h"
 #include "runtime/exec/Expressions.h"
 
 #include <algorithm>
@@ -39,9 +40,15 @@ Executor::Executor(const LoadedModule &module, unsigned threads)
     total += value->dims.size();
   }
   shapes.resize(total);
+  std::vector<bool> isReturned(plan.values.size());
+  for (const auto &function : plan.functions) {
+    for (uint32_t result : function->results) {
+      isReturned[verified.root[result]] = true;
+    }
+  }
   for (uint32_t i = 0; i < plan.values.size(); ++i) {
     if (plan.values[i]->storage == format::Storage_Owned &&
-        verified.definer[i] != noFunction) {
+        verified.definer[i] != noFunction && !isReturned[i]) {
       functions[verified.definer[i]].owned.push_back(i);
     }
   }
@@ -145,9 +152,10 @@ Status Executor::takeOutputs(std::vector<Tensor> &outputs) {
   for (uint32_t result : plan.functions[0]->results) {
     TensorView view;
     TW_RETURN_IF_ERROR(resolve(result, view));
-    blocks.forget(slots[result].block.capacity());
-    outputs.push_back(Tensor::adopt(view.dtype, view.shape.vec(),
-                                    slots[result].block.release()));
+    Block &block = blockOf(result);
+    blocks.forget(block.capacity());
+    outputs.push_back(
+        Tensor::adopt(view.dtype, view.shape.vec(), block.release()));
   }
   return Status::ok();
 }
@@ -160,10 +168,7 @@ Status Executor::runFunction(uint32_t index) {
     TW_RETURN_IF_ERROR(execute(*command));
   }
   for (uint32_t value : functions[index].owned) {
-    if (std::find(function.results.begin(), function.results.end(), value) ==
-        function.results.end()) {
-      releaseOwned(value);
-    }
+    releaseOwned(value);
   }
   return Status::ok();
 }
@@ -226,6 +231,9 @@ Status Executor::prepareArena(uint32_t index) {
     }
     state.buffers[i].bytes = bytes;
   }
+  if (guardsMemory()) {
+    return prepareGuarded(state);
+  }
   auto isFor = [&](const CachedLayout &cached) {
     return std::equal(cached.bytes.begin(), cached.bytes.end(),
                       state.buffers.begin(),
@@ -262,6 +270,19 @@ Status Executor::prepareArena(uint32_t index) {
       return block.status();
     }
     state.arena = std::move(*block);
+  }
+  return Status::ok();
+}
+
+/// Gives every buffer a new block of its own.
+Status Executor::prepareGuarded(FunctionState &state) {
+  state.guarded.resize(state.buffers.size());
+  for (size_t i = 0; i < state.buffers.size(); ++i) {
+    Result<Block> block = Block::allocate(state.buffers[i].bytes);
+    if (!block) {
+      return block.status();
+    }
+    state.guarded[i] = std::move(*block);
   }
   return Status::ok();
 }
@@ -330,7 +351,7 @@ void Executor::evaluate(const std::vector<uint32_t> &list) {
 }
 
 void Executor::releaseOwned(uint32_t value) {
-  blocks.give(std::move(slots[value].block));
+  blocks.give(std::move(blockOf(value)));
 }
 
 void Executor::report(const format::CommandT &command, uint64_t begin,

@@ -59,7 +59,8 @@ private:
     std::vector<CachedLayout> layouts;
     size_t layout = 0; // index of the one in use
     Block arena;
-    std::vector<uint32_t> owned; // Owned values that it defines
+    std::vector<Block> guarded;  // in place of the arena: one per buffer
+    std::vector<uint32_t> owned; // Owned values that it does not return
   };
 
   struct Scan {
@@ -83,6 +84,7 @@ private:
   Status enter(uint32_t index);
   Status checkParameters(uint32_t index);
   Status prepareArena(uint32_t index);
+  Status prepareGuarded(FunctionState &state);
   Status execute(const format::CommandT &command);
   void bind(const std::vector<format::Bind> &binds);
   void evaluate(const std::vector<uint32_t> &expressions);
@@ -95,6 +97,8 @@ private:
   }
   ShapeRef actualShape(uint32_t value);
   Status computeShape(uint32_t value);
+  /// The block that holds an Owned value or an Alias of one.
+  Block &blockOf(uint32_t value) { return slots[verified.root[value]].block; }
   Status resolve(uint32_t value, TensorView &view);
   Status define(uint32_t value, TensorView &view);
   Status readFlag(uint32_t value, bool &flag);

@@ -87,8 +87,11 @@ Status Executor::resolve(uint32_t value, TensorView &view) {
     break;
   case format::Storage_Arena: {
     const FunctionState &state = functions[verified.definer[root]];
-    view.data = state.arena.data() +
-                state.layouts[state.layout].layout.offsets[storage.index];
+    view.data =
+        state.guarded.empty()
+            ? state.arena.data() +
+                  state.layouts[state.layout].layout.offsets[storage.index]
+            : state.guarded[storage.index].data();
     capacity = state.buffers[storage.index].bytes;
     break;
   }

@@ -6,9 +6,11 @@
 
 #include "tilewright/Module.h"
 
+#include "runtime/GuardedMemory.h"
 #include "runtime/LoadedModule.h"
 #include "runtime/module/FileLayout.h"
 
+#include <cstring>
 #include <new>
 
 using namespace tilewright;
@@ -64,6 +66,16 @@ static Status readConstants(LoadedModule &module) {
     const char *data = segment ? module.file.segment(*segment) : nullptr;
     if (!data) {
       return damaged("a constant lies outside the file");
+    }
+    if (guardsMemory()) {
+      Result<Block> copy =
+          Block::allocate(static_cast<int64_t>(segment->bytes()));
+      if (!copy) {
+        return copy.status();
+      }
+      std::memcpy(copy->data(), data, segment->bytes());
+      data = copy->data();
+      module.guardedConstants.push_back(std::move(*copy));
     }
     module.constants.push_back({data, segment->bytes()});
   }

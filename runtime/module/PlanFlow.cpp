@@ -38,15 +38,17 @@ public:
       position[index] = i;
       TW_RETURN_IF_ERROR(command(*function.commands[i]));
     }
-    for (size_t i = 0; i < function.results.size(); ++i) {
-      uint32_t result = function.results[i];
-      if (plan.values[result]->storage != format::Storage_Owned ||
-          verified.definer[result] != index || !live[result] ||
-          std::count(function.results.begin(), function.results.begin() + i,
-                     result)) {
+    std::vector<uint32_t> taken;
+    for (uint32_t result : function.results) {
+      uint32_t root = verified.root[result];
+      if (plan.values[root]->storage != format::Storage_Owned ||
+          verified.definer[root] != index || !live[root] ||
+          std::count(taken.begin(), taken.end(), root)) {
         return planError(describe(result) +
                          ", a result, is not an owned value of its function");
       }
+      TW_RETURN_IF_ERROR(needDims(result));
+      taken.push_back(root);
     }
     return Status::ok();
   }

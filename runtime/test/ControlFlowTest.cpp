@@ -49,8 +49,10 @@ TEST(If, TakesItsBranchAndBindsSizes) {
   uint32_t constant =
       b.constant("k", DType_I64, {one, two},
                  std::string(reinterpret_cast<char *>(numbers), 16));
-  uint32_t elseResult = b.owned("e", DType_I64, {one, two});
-  b.copy(otherwise, constant, elseResult);
+  uint32_t elseBlock = b.owned("e", DType_I64, {two});
+  uint32_t elseResult =
+      b.value("f", DType_I64, {one, two}, Storage_Alias, elseBlock);
+  b.copy(otherwise, constant, elseBlock);
   b.result(otherwise, elseResult);
 
   uint32_t v = b.symbol("v");

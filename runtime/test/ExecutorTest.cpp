@@ -73,6 +73,28 @@ TEST(Executor, LaunchesThroughTheArena) {
   EXPECT_EQ(context->statistics().launches, 3u);
 }
 
+TEST(Executor, ReturnsAnAliasAndWritesInPlace) {
+  OneInput t;
+  uint32_t h = t.b.owned("h", DType_F32, {t.dim});
+  uint32_t over = t.b.value("over", DType_F32, {t.dim}, Storage_Alias, h);
+  uint32_t y =
+      t.b.value("y", DType_F32, {t.b.size(1), t.dim}, Storage_Alias, over);
+  t.scale(t.x, h, 2);
+  t.scale(h, over, 3);
+  t.b.result(0, y);
+  auto context = makeContext(t.b);
+  ASSERT_TRUE(context);
+  for (int round = 0; round < 3; ++round) {
+    Tensor x = tensor<float>(tilewright::DType::F32, {2}, {1, 2});
+    auto outputs = context->run({x.view()});
+    ASSERT_TRUE(outputs) << outputs.status().toString();
+    EXPECT_EQ((*outputs)[0].shape(), (std::vector<int64_t>{1, 2}));
+    EXPECT_EQ(elements<float>((*outputs)[0]), (std::vector<float>{10, 16}));
+    EXPECT_EQ(elements<float>(x), (std::vector<float>{1, 2}));
+  }
+  EXPECT_EQ(context->statistics().poolBytes, 0);
+}
+
 TEST(Executor, ChecksInputs) {
   TestModule b;
   uint32_t n = b.symbol("N");

@@ -55,6 +55,21 @@ TEST(PlanVerifier, AcceptsTheFixture) {
   EXPECT_TRUE(module) << module.status().toString();
 }
 
+TEST(PlanVerifier, ResultsAreDifferentBlocks) {
+  expectRefused(
+      [](Fixture &f) {
+        f.b.result(0,
+                   f.b.value("again", DType_F32, {f.dim}, Storage_Alias, f.y));
+      },
+      "not an owned value of its function");
+  expectRefused(
+      [](Fixture &f) {
+        f.b.function(0).results = {
+            f.b.value("view", DType_F32, {f.dim}, Storage_Alias, f.h)};
+      },
+      "not an owned value of its function");
+}
+
 TEST(PlanVerifier, Ranges) {
   expectRefused([](Fixture &f) { f.b.plan().values[f.h]->dims = {99}; },
                 "invalid shape");

@@ -52,6 +52,7 @@ static void fuse(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createCanonicalizeGraphPass(options.log));
   passes.addPass(createFormAttentionPass(options.log, options.strict));
   passes.addPass(createFormRegionsPass(options.log));
+  passes.addPass(createJoinPartsPass(options.log));
 }
 
 static void fuseNothing(OpPassManager &passes, const PipelineOptions &options) {

@@ -44,6 +44,43 @@ TEST_P(Storage, Booleans) {
   EXPECT_EQ(y, e);
 }
 
+TEST_P(Storage, SlicesOfJoins) {
+  // The operand lies in 2x4x5 from row 1 on, the result in 2x?x5 from row N on.
+  auto region = compile(R"(
+    func.func @f(%x: tensor<2x1x5xf32>, %y: tensor<2x3x5xf32>,
+                 %z: tensor<2x?x5xf32, #tw.dims<[2, N, 5]>>) {
+      %w = tw.join %x, %y axis 1
+          : (tensor<2x1x5xf32>, tensor<2x3x5xf32>) -> tensor<2x4x5xf32>
+      %r = tw.fused @r(%a = %y : tensor<2x3x5xf32>) {
+        %s = tw.map(%i, %j, %k) {
+          %v = tw.load %a[%i, %j, %k] : tensor<2x3x5xf32> -> f32
+          %t = arith.negf %v : f32
+          tw.yield %t : f32
+        } : tensor<2x3x5xf32>
+        tw.yield %s : tensor<2x3x5xf32>
+      } : tensor<2x3x5xf32>
+      %o = tw.join %z, %r axis 1
+          : (tensor<2x?x5xf32, #tw.dims<[2, N, 5]>>, tensor<2x3x5xf32>)
+            -> tensor<2x?x5xf32, #tw.dims<[2, N + 3, 5]>>
+      return
+    })");
+  if (!region) {
+    return;
+  }
+  constexpr int64_t n = 2;
+  std::vector<float> x = randomFloats(2 * 4 * 5, 1);
+  std::vector<float> y(2 * (n + 3) * 5, 7.0f), e(y);
+  for (int64_t i = 0; i < 2; ++i) {
+    for (int64_t j = 0; j < 3; ++j) {
+      for (int64_t k = 0; k < 5; ++k) {
+        e[(i * (n + 3) + j + n) * 5 + k] = -x[(i * 4 + j + 1) * 5 + k];
+      }
+    }
+  }
+  EXPECT_EQ(region->run({x.data(), y.data()}, {{"N", n}}), 0);
+  EXPECT_EQ(y, e);
+}
+
 TEST_P(Storage, FourBitIntegers) {
   auto region = compile(mapText(45, "i4", "i4", "f32", "f32",
                                 "%w = arith.extsi %v : i4 to i32\n"
