@@ -130,8 +130,10 @@ Launch attentionLaunch(const FusedRegion &region,
   DimExpr depth = form.scores.getExtents().getDims().front(),
           values = dimsOf(form.values.getType())[form.valueAxis];
   // Whole cache lines for each of the buffers (AttentionKernel::buffers).
-  launch.workspaceBytes = (depth + values + parameters.keys + 3 * lineFloats) *
-                          (parameters.rows() * floatBytes);
+  int64_t blocks = 1 + turnedMasks(form, parameters.width).size();
+  launch.workspaceBytes =
+      (depth + values + blocks * parameters.keys + (blocks + 2) * lineFloats) *
+      (parameters.rows() * floatBytes);
   return launch;
 }
 

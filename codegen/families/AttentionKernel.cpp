@@ -5,11 +5,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/AttentionKernel.h"
+#include "codegen/families/Access.h"
 #include "codegen/families/MemoryAccess.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/fuse/Access.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
@@ -73,6 +75,70 @@ Lanes AttentionKernel::valueSize() const {
   return frame.size(dimsOf(ReduceOp(form.values).getType())[form.valueAxis]);
 }
 
+Value AttentionKernel::lanesBelow(const Lanes &position,
+                                  const Lanes &count) const {
+  if (count.isConstantIndex() && count.offset % parameters.width == 0) {
+    return Value();
+  }
+  return b.create<vector::CreateMaskOp>(b.vectorOf(b.getI1Type()),
+                                        b.first(b.sub(count, position)));
+}
+
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
+
+SmallVector<LoadOp> turnedMasks(const AttentionForm &form, int64_t width) {
+  SmallVector<LoadOp> masks;
+  SmallVector<Value> sources; // of all loads
+  if (!form.queryAxis) {
+    return masks;
+  }
+  for (MapOp map : form.scoreMaps) {
+    BlockArgument query = map.getBody().getArgument(*form.queryAxis),
+                  key = map.getBody().getArguments().back();
+    for (LoadOp load : map.getBody().getOps<LoadOp>()) {
+      sources.push_back(load.getSource());
+      Operation *producer = stripReshapes(load.getSource()).getDefiningOp();
+      Type element = scalarType(elementTypeOf(load.getSource().getType()));
+      auto coordinates = coordinatesOf(load);
+      bool isMember = producer && isPrimitive(producer);
+      if (!isMember && !load.getGuard() && coordinates.contains(query) &&
+          coordinates.contains(key) &&
+          (element.isF32() || element.isInteger(1)) &&
+          movementOf(load, key, width) == Movement::Contiguous) {
+        masks.push_back(load);
+      }
+    }
+  }
+  // What is read in two ways is not one tensor of scores' elements.
+  llvm::erase_if(masks, [&](LoadOp load) {
+    return llvm::count(sources, load.getSource()) != 1;
+  });
+  return masks;
+}
+
+SmallVector<Value> transpose(LaneBuilder &b, ArrayRef<Value> rows) {
+  int64_t width = rows.size();
+  SmallVector<int64_t> low, high;
+  for (int64_t i = 0; i < width / 2; ++i) {
+    low.append({i, width + i});
+    high.append({width / 2 + i, width + width / 2 + i});
+  }
+  // Each round interleaves the first half with the second.
+  SmallVector<Value> current(rows);
+  for (int64_t round = 1; round < width; round *= 2) {
+    SmallVector<Value> next;
+    for (int64_t i = 0; i < width / 2; ++i) {
+      Value x = current[i], y = current[i + width / 2];
+      next.push_back(b.create<vector::ShuffleOp>(x, y, low));
+      next.push_back(b.create<vector::ShuffleOp>(x, y, high));
+    }
+    current = std::move(next);
+  }
+  return current;
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
@@ -95,6 +161,9 @@ AttentionBuffers AttentionKernel::buffers() const {
   result.queries = carve(depth());
   result.scores = carve(Lanes::index(parameters.keys));
   result.values = carve(valueSize());
+  for (size_t i = turnedMasks(form, parameters.width).size(); i > 0; --i) {
+    result.masks.push_back(carve(Lanes::index(parameters.keys)));
+  }
   return result;
 }
 
@@ -202,6 +271,12 @@ Status AttentionKernel::store(Value value, ArrayRef<Lanes> at,
     write(map.getResult(0), emitter.get(yieldOf(map).getOperand(0)));
   }
   return Status::ok();
+}
+
+Value AttentionKernel::greater(Value score, Value max) {
+  Value isGreater =
+      b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, score, max);
+  return b.create<arith::SelectOp>(isGreater, score, max);
 }
 
 Value AttentionKernel::splatFloat(double value) {

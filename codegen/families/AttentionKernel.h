@@ -15,10 +15,17 @@ namespace tilewright::families {
 /// The workspace of a task, in f32. What is per query lies query by query along
 /// the innermost axis, `rows` apart; for a query alone, `rows` is 1.
 struct AttentionBuffers {
-  mlir::Value queries; ///< [depth][rows]
-  mlir::Value scores;  ///< [keys of a block][rows]
-  mlir::Value values;  ///< [value axis][rows]
+  mlir::Value queries;                  ///< [depth][rows]
+  mlir::Value scores;                   ///< [keys of a block][rows]
+  mlir::Value values;                   ///< [value axis][rows]
+  llvm::SmallVector<mlir::Value> masks; ///< [keys of a block][rows] each
 };
+
+/// The loads of masks whose elements differ by query and by key, and lie side
+/// by side along the keys: a kernel with queries along the lanes reads them by
+/// rows and turns them around.
+llvm::SmallVector<tw::LoadOp> turnedMasks(const AttentionForm &form,
+                                          int64_t width);
 
 /// The frame of the kernel, the match, and places in the region's domains.
 class AttentionKernel {
@@ -45,6 +52,14 @@ public:
   Lanes keys() const;      ///< the number of keys
   Lanes valueSize() const; ///< the extent of the value axis
 
+  /// A coordinate that steps by one from lane to lane.
+  Lanes along(const Lanes &position) const {
+    return Lanes::coordinate(b.first(position), position.firstAlignment());
+  }
+  /// The mask of the lanes at `position` that lie below `count`; null when all
+  /// do.
+  mlir::Value lanesBelow(const Lanes &position, const Lanes &count) const;
+
   /// Allocates the parts of the workspace.
   AttentionBuffers buffers() const;
 
@@ -66,6 +81,9 @@ public:
   Status store(mlir::Value value, llvm::ArrayRef<Lanes> at,
                mlir::Value activeLanes);
 
+  /// The greater one, `max` where a score is no number: its exponential is
+  /// none either, and makes the row's sum what the greatest score would.
+  mlir::Value greater(mlir::Value score, mlir::Value max);
   mlir::Value splatFloat(double value);
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum);
   mlir::Value loadVector(mlir::Value buffer, const Lanes &at);
@@ -80,6 +98,10 @@ public:
 private:
   llvm::SmallVector<Lanes> place(const Lanes &query, const Lanes &value) const;
 };
+
+/// Column i of as many vectors as they have lanes becomes vector i.
+llvm::SmallVector<mlir::Value> transpose(LaneBuilder &b,
+                                         llvm::ArrayRef<mlir::Value> rows);
 
 /// A loop that carries values.
 Result<llvm::SmallVector<mlir::Value>>

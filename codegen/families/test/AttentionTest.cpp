@@ -166,7 +166,8 @@ struct Problem {
             product += double(q[(h * queries + i) * depth + r]) * key(h, j, r);
           }
           row[j] = score(product, i, j, mask[i * keys + j]);
-          greatest = std::max(greatest, row[j]);
+          bool isGreater = std::isnan(row[j]) || row[j] > greatest;
+          greatest = isGreater ? row[j] : greatest;
         }
         for (double &x : row) {
           x = std::exp(x - greatest);
@@ -337,9 +338,11 @@ TEST_P(Attention, Infinities) {
   }
   for (int queries : {1, 18}) {
     Problem problem(queries, 80, false);
-    problem.k[70 * depth] = infinity;
-    EXPECT_EQ(problem.run(*kernel), 0);
-    expectClose(problem.out, problem.expected(plain));
+    for (float strange : {infinity, -infinity, std::nanf("")}) {
+      problem.k[70 * depth] = strange;
+      EXPECT_EQ(problem.run(*kernel), 0);
+      expectClose(problem.out, problem.expected(plain));
+    }
   }
 }
 
