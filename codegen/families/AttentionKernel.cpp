@@ -12,6 +12,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/fuse/Access.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
@@ -84,9 +85,37 @@ Value AttentionKernel::lanesBelow(const Lanes &position,
                                         b.first(b.sub(count, position)));
 }
 
+Lanes AttentionKernel::wholeVectors(const Lanes &extent) const {
+  Lanes width = Lanes::index(parameters.width);
+  Lanes up = b.add(extent, Lanes::index(parameters.width - 1));
+  return b.mul(b.floorDiv(up, width), width);
+}
+
 //===----------------------------------------------------------------------===//
-// Masks
+// What is read how
 //===----------------------------------------------------------------------===//
+
+bool readsRows(Operation *primitive, Value factor, unsigned coordinate,
+               int64_t width) {
+  Block &body = primitive->getRegion(0).front();
+  BlockArgument along = body.getArgument(coordinate);
+  llvm::SetVector<Value> behind;
+  behind.insert(factor);
+  for (size_t i = 0; i < behind.size(); ++i) {
+    auto load = behind[i].getDefiningOp<LoadOp>();
+    if (!load) {
+      if (Operation *op = behind[i].getDefiningOp()) {
+        behind.insert(op->operand_begin(), op->operand_end());
+      }
+      continue;
+    }
+    Movement movement = movementOf(load, along, width);
+    if (movement != Movement::Contiguous && movement != Movement::None) {
+      return false;
+    }
+  }
+  return true;
+}
 
 SmallVector<LoadOp> turnedMasks(const AttentionForm &form, int64_t width) {
   SmallVector<LoadOp> masks;
@@ -161,6 +190,13 @@ AttentionBuffers AttentionKernel::buffers() const {
   result.queries = carve(depth());
   result.scores = carve(Lanes::index(parameters.keys));
   result.values = carve(valueSize());
+  Lanes keysOfBlock = Lanes::index(parameters.keys);
+  Lanes elements = b.mul(
+      b.add(wholeVectors(depth()), wholeVectors(valueSize())), keysOfBlock);
+  result.block =
+      b.create<memref::ViewOp>(type, frame.getKernel().getWorkspace(),
+                               b.first(offset), ValueRange(b.first(elements)));
+  offset = b.add(offset, b.mul(elements, Lanes::index(floatBytes)));
   for (size_t i = turnedMasks(form, parameters.width).size(); i > 0; --i) {
     result.masks.push_back(carve(Lanes::index(parameters.keys)));
   }

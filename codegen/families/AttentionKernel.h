@@ -15,11 +15,17 @@ namespace tilewright::families {
 /// The workspace of a task, in f32. What is per query lies query by query along
 /// the innermost axis, `rows` apart; for a query alone, `rows` is 1.
 struct AttentionBuffers {
-  mlir::Value queries;                  ///< [depth][rows]
-  mlir::Value scores;                   ///< [keys of a block][rows]
-  mlir::Value values;                   ///< [value axis][rows]
+  mlir::Value queries; ///< [depth][rows]
+  mlir::Value scores;  ///< [keys of a block][rows]
+  mlir::Value values;  ///< [value axis][rows]
+  mlir::Value block;   ///< keys, later values, of a block: [key][element]
   llvm::SmallVector<mlir::Value> masks; ///< [keys of a block][rows] each
 };
+
+/// True if all loads behind a factor step by one element, or stay, as
+/// `coordinate` of its primitive grows.
+bool readsRows(mlir::Operation *primitive, mlir::Value factor,
+               unsigned coordinate, int64_t width);
 
 /// The loads of masks whose elements differ by query and by key, and lie side
 /// by side along the keys: a kernel with queries along the lanes reads them by
@@ -59,6 +65,9 @@ public:
   /// The mask of the lanes at `position` that lie below `count`; null when all
   /// do.
   mlir::Value lanesBelow(const Lanes &position, const Lanes &count) const;
+
+  /// `extent` rounded up to whole vectors.
+  Lanes wholeVectors(const Lanes &extent) const;
 
   /// Allocates the parts of the workspace.
   AttentionBuffers buffers() const;

@@ -13,6 +13,7 @@
 
 #include "codegen/families/AttentionKernel.h"
 #include "codegen/families/TaskLoop.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <limits>
 
@@ -29,7 +30,12 @@ public:
                  Value left)
       : kernel(kernel), frame(kernel.frame), b(kernel.b), form(kernel.form),
         parameters(kernel.parameters), vectors(vectors), first(first),
-        left(left), masks(turnedMasks(form, parameters.width)) {}
+        left(left), masks(turnedMasks(form, parameters.width)),
+        packsKeys(readsRows(form.scores, form.keyFactor,
+                            ReduceOp(form.scores).getParallelRank(),
+                            parameters.width)),
+        packsValues(readsRows(form.values, form.valueFactor, form.valueAxis,
+                              parameters.width)) {}
 
   Status run();
 
@@ -42,6 +48,13 @@ private:
          llvm::function_ref<Result<Value>(const Lanes &, const Lanes &, Value)>
              row);
   Status packQueries();
+  Status packRows(
+      const Lanes &count, const Lanes &extent,
+      llvm::function_ref<Result<Lanes>(const Lanes &, const Lanes &, Value)>
+          read);
+  Status packKeys(const Lanes &start, const Lanes &count);
+  Status packValues(const Lanes &start, const Lanes &count);
+  Value packed(const Lanes &extent, const Lanes &key, const Lanes &element);
   Status packMasks(const Lanes &start, const Lanes &count);
   void loadMasks(const Lanes &position, int64_t v, unsigned copy);
   Result<Vectors> block(Value start, ArrayRef<Value> state);
@@ -76,6 +89,7 @@ private:
   SmallVector<Value> active; // lanes with a query
   AttentionBuffers buffers;
   SmallVector<LoadOp> masks;
+  bool packsKeys, packsValues; // they lie in rows
 };
 
 } // namespace
@@ -148,6 +162,59 @@ Status QueriesInLanes::packQueries() {
       });
 }
 
+/// Copies rows of a block of keys, where neighbours share no cache lines and
+/// pages with what else is read. `read` gives a vector along a row.
+Status QueriesInLanes::packRows(
+    const Lanes &count, const Lanes &extent,
+    llvm::function_ref<Result<Lanes>(const Lanes &, const Lanes &, Value)>
+        read) {
+  Lanes stride = kernel.wholeVectors(extent);
+  return emitLoop(b, b.constantIndex(0), b.first(count), 1, [&](Value key) {
+    return emitLoop(
+        b, b.constantIndex(0), b.first(extent), parameters.width,
+        [&](Value at) {
+          Lanes position = Lanes::index(at, parameters.width);
+          Result<Lanes> row = read(Lanes::index(key), kernel.along(position),
+                                   kernel.lanesBelow(position, extent));
+          TW_RETURN_IF_ERROR(row.status());
+          kernel.storeVector(b.asVector(*row), buffers.block,
+                             b.add(b.mul(Lanes::index(key), stride), position));
+          return Status::ok();
+        });
+  });
+}
+
+Status QueriesInLanes::packKeys(const Lanes &start, const Lanes &count) {
+  Block &body = ReduceOp(form.scores).getBody().front();
+  return packRows(
+      count, kernel.depth(),
+      [&](const Lanes &key, const Lanes &depth, Value mask) {
+        return BodyEmitter(frame, body, mask)
+            .emitFor(0,
+                     kernel.product(queries.front(), b.add(start, key), depth),
+                     form.keyFactor);
+      });
+}
+
+Status QueriesInLanes::packValues(const Lanes &start, const Lanes &count) {
+  Block &body = ReduceOp(form.values).getBody().front();
+  return packRows(
+      count, kernel.valueSize(),
+      [&](const Lanes &key, const Lanes &value, Value mask) {
+        return BodyEmitter(frame, body, mask)
+            .emitFor(0,
+                     kernel.weighted(queries.front(), value, b.add(start, key)),
+                     form.valueFactor);
+      });
+}
+
+/// An element of a packed row, in all lanes.
+Value QueriesInLanes::packed(const Lanes &extent, const Lanes &key,
+                             const Lanes &element) {
+  Lanes at = b.add(b.mul(key, kernel.wholeVectors(extent)), element);
+  return b.splat(b.create<memref::LoadOp>(buffers.block, b.first(at)));
+}
+
 /// Reads the masks of a block of keys.
 Status QueriesInLanes::packMasks(const Lanes &start, const Lanes &count) {
   for (auto [load, target] : llvm::zip(masks, buffers.masks)) {
@@ -202,13 +269,18 @@ Result<SmallVector<Value>> QueriesInLanes::scoreTile(Lanes key, Value position,
         }
         BodyEmitter emitter(frame, body, Value());
         for (int64_t n = 0; n < tile; ++n) {
-          Result<Lanes> factor = emitter.emitFor(
-              n,
-              kernel.product(queries.front(), b.add(key, Lanes::index(n)),
-                             Lanes::index(depth)),
-              form.keyFactor);
-          TW_RETURN_IF_ERROR(factor.status());
-          Value splat = b.asVector(*factor);
+          Lanes element = Lanes::index(depth), number = Lanes::index(n);
+          Value splat;
+          if (packsKeys) {
+            splat = packed(kernel.depth(),
+                           b.add(Lanes::index(position), number), element);
+          } else {
+            Result<Lanes> factor = emitter.emitFor(
+                n, kernel.product(queries.front(), b.add(key, number), element),
+                form.keyFactor);
+            TW_RETURN_IF_ERROR(factor.status());
+            splat = b.asVector(*factor);
+          }
           for (int64_t v = 0; v < vectors; ++v) {
             next.push_back(
                 kernel.multiplyAdd(query[v], splat, carried[n * vectors + v]));
@@ -294,11 +366,17 @@ Status QueriesInLanes::addValues(Lanes start, Lanes count,
               Lanes key = b.add(start, Lanes::index(position));
               for (int64_t n = 0; n < tile; ++n) {
                 Lanes column = b.add(Lanes::index(value), Lanes::index(n));
-                Result<Lanes> factor = emitter.emitFor(
-                    n, kernel.weighted(queries.front(), column, key),
-                    form.valueFactor);
-                TW_RETURN_IF_ERROR(factor.status());
-                Value splat = b.asVector(*factor);
+                Value splat;
+                if (packsValues) {
+                  splat = packed(kernel.valueSize(), Lanes::index(position),
+                                 column);
+                } else {
+                  Result<Lanes> factor = emitter.emitFor(
+                      n, kernel.weighted(queries.front(), column, key),
+                      form.valueFactor);
+                  TW_RETURN_IF_ERROR(factor.status());
+                  splat = b.asVector(*factor);
+                }
                 for (int64_t v = 0; v < vectors; ++v) {
                   next.push_back(kernel.multiplyAdd(weight[v], splat,
                                                     carried[n * vectors + v]));
@@ -329,6 +407,9 @@ Result<SmallVector<Value>> QueriesInLanes::block(Value start,
   ArrayRef<Value> oldMax = state.take_front(vectors),
                   oldSum = state.drop_front(vectors);
   TW_RETURN_IF_ERROR(packMasks(from, count));
+  if (packsKeys) {
+    TW_RETURN_IF_ERROR(packKeys(from, count));
+  }
   Result<Vectors> max = scores(from, count, oldMax);
   TW_RETURN_IF_ERROR(max.status());
   Vectors factor, sum;
@@ -340,6 +421,9 @@ Result<SmallVector<Value>> QueriesInLanes::block(Value start,
   }
   Result<Vectors> sums = exponentials(count, *max, sum);
   TW_RETURN_IF_ERROR(sums.status());
+  if (packsValues) {
+    TW_RETURN_IF_ERROR(packValues(from, count));
+  }
   TW_RETURN_IF_ERROR(addValues(from, count, factor));
   Vectors next(*max);
   llvm::append_range(next, *sums);
