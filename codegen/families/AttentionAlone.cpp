@@ -265,16 +265,16 @@ Result<SmallVector<Value>> QueryAlone::block(Value start,
 
 Status QueryAlone::finish(Value max, Value sum) {
   Value total = b.splat(across(vector::CombiningKind::ADD, sum));
-  Result<Value> denominator =
-      kernel.denominator(total, b.splat(max), query, Value());
-  TW_RETURN_IF_ERROR(denominator.status());
+  Result<AttentionScale> scale =
+      kernel.scale(total, b.splat(max), query, Value());
+  TW_RETURN_IF_ERROR(scale.status());
   auto done =
       overVectors(kernel.valueSize(), 1, {},
                   [&](const Lanes &value, int64_t, Value mask,
                       ArrayRef<Value>) -> Result<Values> {
                     Value own = kernel.loadVector(buffers.values, value);
                     TW_RETURN_IF_ERROR(kernel.store(
-                        kernel.scaled(own, *denominator),
+                        kernel.scaled(own, *scale),
                         kernel.result(query, kernel.along(value)), mask));
                     return Values();
                   });

@@ -254,9 +254,9 @@ Result<Value> AttentionKernel::finishScore(unsigned copy, Value sum,
   return b.asVector(value);
 }
 
-Result<Value> AttentionKernel::denominator(Value sum, Value max,
-                                           const Lanes &query,
-                                           Value activeLanes) {
+Result<AttentionScale> AttentionKernel::scale(Value sum, Value max,
+                                              const Lanes &query,
+                                              Value activeLanes) {
   frame.setRegister(ReduceOp(form.sum).getResult(), 0, lanesOf(sum));
   frame.setRegister(form.exponential.max, 0, lanesOf(max));
   for (MapOp map : form.rowMaps) {
@@ -266,22 +266,36 @@ Result<Value> AttentionKernel::denominator(Value sum, Value max,
                       emitter.get(yieldOf(map).getOperand(0)));
   }
   MapOp weights = form.weights;
-  Result<Lanes> value =
-      BodyEmitter(frame, weights.getBody().front(), activeLanes)
-          .emitFor(0, score(query, Lanes::index(0)), form.denominator);
-  TW_RETURN_IF_ERROR(value.status());
-  return b.asVector(*value);
+  BodyEmitter emitter(frame, weights.getBody().front(), activeLanes);
+  SmallVector<Lanes> at = score(query, Lanes::index(0));
+  Result<Lanes> denominator = emitter.emitFor(0, at, form.denominator);
+  TW_RETURN_IF_ERROR(denominator.status());
+  AttentionScale result;
+  result.denominator = b.asVector(*denominator);
+  if (form.cleared) {
+    Result<Lanes> cleared = emitter.emitFor(0, at, form.cleared);
+    TW_RETURN_IF_ERROR(cleared.status());
+    result.cleared = b.asVector(*cleared);
+  }
+  return result;
 }
 
-/// The region's own division or product. Of no keys, the sum is zero.
-Value AttentionKernel::scaled(Value accumulated, Value denominator) {
-  Operation *scale = form.scale->clone();
-  bool isSecond = scale->getOperand(1) == form.denominator;
-  scale->setOperand(isSecond ? 1 : 0, denominator);
-  scale->setOperand(isSecond ? 0 : 1, accumulated);
-  scale->getResult(0).setType(accumulated.getType());
-  b.insert(scale);
-  Value result = scale->getResult(0);
+/// The region's own division or product. Of no keys, the sum is zero. Weights
+/// of zero still meet values that are not finite.
+Value AttentionKernel::scaled(Value accumulated, const AttentionScale &scale) {
+  Operation *clone = form.scale->clone();
+  bool isSecond = clone->getOperand(1) == form.denominator;
+  clone->setOperand(isSecond ? 1 : 0, scale.denominator);
+  clone->setOperand(isSecond ? 0 : 1, accumulated);
+  clone->getResult(0).setType(accumulated.getType());
+  b.insert(clone);
+  Value result = clone->getResult(0);
+  if (scale.cleared) {
+    Value none = b.create<arith::MulFOp>(accumulated, splatFloat(0));
+    result = b.create<arith::SelectOp>(scale.cleared,
+                                       form.clearsWhere ? none : result,
+                                       form.clearsWhere ? result : none);
+  }
   Lanes count = keys();
   if (count.isConstantIndex() && count.offset > 0) {
     return result;

@@ -22,6 +22,12 @@ struct AttentionBuffers {
   llvm::SmallVector<mlir::Value> masks; ///< [keys of a block][rows] each
 };
 
+/// How the sums of a row become its result.
+struct AttentionScale {
+  mlir::Value denominator;
+  mlir::Value cleared; ///< rows without weights; may be null
+};
+
 /// True if all loads behind a factor step by one element, or stay, as
 /// `coordinate` of its primitive grows.
 bool readsRows(mlir::Operation *primitive, mlir::Value factor,
@@ -81,11 +87,11 @@ public:
                                   mlir::MutableArrayRef<BodyEmitter> maps);
   /// One emitter for each map over scores.
   std::vector<BodyEmitter> scoreEmitters(mlir::Value activeLanes);
-  /// What the weights scale by, for sums and maxima in registers: the function
-  /// gives the scaled value of an accumulated one.
-  Result<mlir::Value> denominator(mlir::Value sum, mlir::Value max,
-                                  const Lanes &query, mlir::Value activeLanes);
-  mlir::Value scaled(mlir::Value accumulated, mlir::Value denominator);
+  /// What the weights of a row scale by, for sums and maxima in registers.
+  Result<AttentionScale> scale(mlir::Value sum, mlir::Value max,
+                               const Lanes &query, mlir::Value activeLanes);
+  /// Sums of exponentials times values as sums of weights times values.
+  mlir::Value scaled(mlir::Value accumulated, const AttentionScale &scale);
   /// Runs the maps over the result and writes what the region yields.
   Status store(mlir::Value value, llvm::ArrayRef<Lanes> at,
                mlir::Value activeLanes);

@@ -434,9 +434,9 @@ Status QueriesInLanes::finish(ArrayRef<Value> state) {
   int64_t width = parameters.width;
   Lanes count = kernel.valueSize();
   for (int64_t v = 0; v < vectors; ++v) {
-    Result<Value> denominator =
-        kernel.denominator(state[vectors + v], state[v], queries[v], active[v]);
-    TW_RETURN_IF_ERROR(denominator.status());
+    Result<AttentionScale> scale =
+        kernel.scale(state[vectors + v], state[v], queries[v], active[v]);
+    TW_RETURN_IF_ERROR(scale.status());
     Lanes start = b.add(Lanes::index(first), Lanes::index(v * width));
     Value rows =
         b.first(b.min(b.sub(Lanes::index(left), Lanes::index(v * width)),
@@ -449,7 +449,7 @@ Status QueriesInLanes::finish(ArrayRef<Value> state) {
           for (int64_t n = 0; n < width; ++n) {
             Value sum = kernel.loadVector(
                 buffers.values, place(b.add(position, Lanes::index(n)), v));
-            columns.push_back(kernel.scaled(sum, *denominator));
+            columns.push_back(kernel.scaled(sum, *scale));
           }
           for (auto [n, row] : llvm::enumerate(transpose(b, columns))) {
             kernel.storeVector(row, square(), Lanes::index(n * width));
