@@ -33,10 +33,6 @@ template <typename Op> static Op readFrom(Value scalar) {
              : Op();
 }
 
-static Value tensorReadBy(Value scalar) {
-  return scalar.getDefiningOp<LoadOp>().getSource();
-}
-
 static std::optional<Exponential> matchInBody(Value scalar) {
   auto exp = scalar.getDefiningOp<math::ExpOp>();
   auto difference =

@@ -171,6 +171,13 @@ private:
     inlineOperands(form->values, form->values.getBody().getArguments().back(),
                    weights, strict, decisions);
     inlineMasks(*form, strict, decisions);
+    // With operands that read nothing, it is a contraction no more.
+    form = matchAttention(reduce, reason);
+    if (!form) {
+      decisions.refused(reasons::attentionFactors, reduce.getLoc(),
+                        "attention");
+      return;
+    }
     SmallVector<Operation *> members = form->members();
     std::map<std::string, double> numbers{
         {"primitives", static_cast<double>(members.size())}};
