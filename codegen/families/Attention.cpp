@@ -5,10 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/Attention.h"
-#include "codegen/families/Access.h"
 #include "codegen/families/AttentionKernel.h"
 #include "codegen/families/TaskLoop.h"
-#include "passes/fuse/Access.h"
 #include "llvm/ADT/bit.h"
 
 using namespace mlir;
@@ -63,20 +61,6 @@ AttentionForm attentionOf(const FusedRegion &region) {
   llvm_unreachable("analyseRegion has matched it");
 }
 
-/// True if all loads behind a scalar step by one element, or stay, as
-/// `coordinate` grows.
-static bool isContiguous(Operation *primitive, Value scalar,
-                         BlockArgument coordinate, int64_t width) {
-  for (LoadOp load : primitive->getRegion(0).getOps<LoadOp>()) {
-    Movement movement = movementOf(load, coordinate, width);
-    if (coordinatesOf(load).contains(coordinate) &&
-        load.getResult() == scalar && movement != Movement::Contiguous) {
-      return false;
-    }
-  }
-  return true;
-}
-
 AttentionParameters chooseAttention(const FusedRegion &region,
                                     const TargetSpec &target) {
   constexpr int64_t floatBytes = 4;
@@ -88,18 +72,17 @@ AttentionParameters chooseAttention(const FusedRegion &region,
   result.vectors = 2;
   unsigned vectors = result.vectors;
   result.tile = llvm::bit_floor(target.vectorRegisters * 3 / 4 / vectors);
-  // A block of scores takes a quarter of the first cache, beside the queries
-  // and the values.
-  result.keys = target.l1Bytes / 4 / (floatBytes * result.rows());
+  // A block of scores takes a quarter of the first cache at most, its keys or
+  // values half of it.
+  constexpr int64_t usualDepth = 64;
+  result.keys = std::min(target.l1Bytes / 4 / (floatBytes * result.rows()),
+                         target.l1Bytes / 2 / (floatBytes * usualDepth));
   // One query alone has lanes of work where many would have one lane each.
-  Block &products = form.scores.getBody().front();
-  bool readsRows =
-      isContiguous(form.scores, form.keyFactor, products.getArguments().back(),
-                   result.width) &&
-      isContiguous(form.values, form.valueFactor,
-                   form.values.getBody().getArgument(form.valueAxis),
-                   result.width);
-  result.alone = readsRows ? std::max<int64_t>(result.width / 4, 1) : 1;
+  bool haveRows =
+      readsRows(form.scores, form.keyFactor, form.scores.getParallelRank(),
+                result.width) &&
+      readsRows(form.values, form.valueFactor, form.valueAxis, result.width);
+  result.alone = haveRows ? std::max<int64_t>(result.width / 4, 1) : 1;
   return result;
 }
 
@@ -130,8 +113,14 @@ Launch attentionLaunch(const FusedRegion &region,
   DimExpr depth = form.scores.getExtents().getDims().front(),
           values = dimsOf(form.values.getType())[form.valueAxis];
   // Whole cache lines for each of the buffers (AttentionKernel::buffers).
-  launch.workspaceBytes = (depth + values + parameters.keys + 3 * lineFloats) *
-                          (parameters.rows() * floatBytes);
+  int64_t blocks = 1 + turnedMasks(form, parameters.width).size();
+  auto whole = [&](DimExpr extent) {
+    return extent.ceilDiv(parameters.width) * parameters.width;
+  };
+  launch.workspaceBytes =
+      (depth + values + blocks * parameters.keys + (blocks + 2) * lineFloats) *
+          (parameters.rows() * floatBytes) +
+      (whole(depth) + whole(values)) * (parameters.keys * floatBytes);
   return launch;
 }
 

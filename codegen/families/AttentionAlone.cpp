@@ -11,7 +11,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/AttentionKernel.h"
-#include "codegen/families/Reduction.h"
 #include "codegen/families/TaskLoop.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -50,9 +49,6 @@ private:
   Result<Values> block(Value start, ArrayRef<Value> state);
   Status finish(Value max, Value sum);
 
-  Lanes along(const Lanes &position) {
-    return Lanes::coordinate(b.first(position), position.firstAlignment());
-  }
   Value across(vector::CombiningKind kind, Value vector) {
     return b.create<vector::ReductionOp>(kind, vector);
   }
@@ -104,9 +100,10 @@ Status QueryAlone::packQuery() {
           ArrayRef<Value>) -> Result<Values> {
         Result<Lanes> factor =
             BodyEmitter(frame, body, mask)
-                .emitFor(0,
-                         kernel.product(query, Lanes::index(0), along(depth)),
-                         form.queryFactor);
+                .emitFor(
+                    0,
+                    kernel.product(query, Lanes::index(0), kernel.along(depth)),
+                    form.queryFactor);
         TW_RETURN_IF_ERROR(factor.status());
         kernel.storeVector(b.asVector(*factor), buffers.queries, depth);
         return Values();
@@ -125,10 +122,11 @@ Result<SmallVector<Value>> QueryAlone::sums(const Lanes &key, int64_t tile) {
         Value own = kernel.loadVector(buffers.queries, depth);
         BodyEmitter emitter(frame, body, mask);
         for (int64_t n = 0; n < tile; ++n) {
-          Result<Lanes> factor = emitter.emitFor(
-              n,
-              kernel.product(query, b.add(key, Lanes::index(n)), along(depth)),
-              form.keyFactor);
+          Result<Lanes> factor =
+              emitter.emitFor(n,
+                              kernel.product(query, b.add(key, Lanes::index(n)),
+                                             kernel.along(depth)),
+                              form.keyFactor);
           TW_RETURN_IF_ERROR(factor.status());
           Value sum = kernel.multiplyAdd(own, b.asVector(*factor), carried[n]);
           next.push_back(
@@ -173,15 +171,15 @@ Result<Value> QueryAlone::finishScores(const Lanes &start, const Lanes &count,
         std::vector<BodyEmitter> maps = kernel.scoreEmitters(mask);
         Result<Value> score = kernel.finishScore(
             0, kernel.loadVector(buffers.scores, position),
-            kernel.score(query, along(b.add(start, position))), maps);
+            kernel.score(query, kernel.along(b.add(start, position))), maps);
         TW_RETURN_IF_ERROR(score.status());
         Value own = mask ? Value(b.create<arith::SelectOp>(mask, *score, none))
                          : *score;
         kernel.storeVector(own, buffers.scores, position);
-        return Values{fold(b, FoldKind::Max, false, carried[0], own)};
+        return Values{kernel.greater(own, carried[0])};
       });
   TW_RETURN_IF_ERROR(greatest.status());
-  return across(vector::CombiningKind::MAXIMUMF, greatest->front());
+  return across(vector::CombiningKind::MAXNUMF, greatest->front());
 }
 
 Result<Value> QueryAlone::exponentials(const Lanes &count, Value max,
@@ -227,7 +225,7 @@ Status QueryAlone::addValues(const Lanes &start, const Lanes &count,
               for (int64_t n = 0; n < vectors; ++n) {
                 Result<Lanes> factor = emitter.emitFor(
                     n,
-                    kernel.weighted(query, along(place(n)),
+                    kernel.weighted(query, kernel.along(place(n)),
                                     b.add(start, Lanes::index(position))),
                     form.valueFactor);
                 TW_RETURN_IF_ERROR(factor.status());
@@ -267,17 +265,17 @@ Result<SmallVector<Value>> QueryAlone::block(Value start,
 
 Status QueryAlone::finish(Value max, Value sum) {
   Value total = b.splat(across(vector::CombiningKind::ADD, sum));
-  Result<Value> denominator =
-      kernel.denominator(total, b.splat(max), query, Value());
-  TW_RETURN_IF_ERROR(denominator.status());
+  Result<AttentionScale> scale =
+      kernel.scale(total, b.splat(max), query, Value());
+  TW_RETURN_IF_ERROR(scale.status());
   auto done =
       overVectors(kernel.valueSize(), 1, {},
                   [&](const Lanes &value, int64_t, Value mask,
                       ArrayRef<Value>) -> Result<Values> {
                     Value own = kernel.loadVector(buffers.values, value);
-                    TW_RETURN_IF_ERROR(
-                        kernel.store(kernel.scaled(own, *denominator),
-                                     kernel.result(query, along(value)), mask));
+                    TW_RETURN_IF_ERROR(kernel.store(
+                        kernel.scaled(own, *scale),
+                        kernel.result(query, kernel.along(value)), mask));
                     return Values();
                   });
   return done.status();

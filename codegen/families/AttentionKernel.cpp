@@ -5,11 +5,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/AttentionKernel.h"
+#include "codegen/families/Access.h"
 #include "codegen/families/MemoryAccess.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/fuse/Access.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
@@ -73,6 +76,98 @@ Lanes AttentionKernel::valueSize() const {
   return frame.size(dimsOf(ReduceOp(form.values).getType())[form.valueAxis]);
 }
 
+Value AttentionKernel::lanesBelow(const Lanes &position,
+                                  const Lanes &count) const {
+  if (count.isConstantIndex() && count.offset % parameters.width == 0) {
+    return Value();
+  }
+  return b.create<vector::CreateMaskOp>(b.vectorOf(b.getI1Type()),
+                                        b.first(b.sub(count, position)));
+}
+
+Lanes AttentionKernel::wholeVectors(const Lanes &extent) const {
+  Lanes width = Lanes::index(parameters.width);
+  Lanes up = b.add(extent, Lanes::index(parameters.width - 1));
+  return b.mul(b.floorDiv(up, width), width);
+}
+
+//===----------------------------------------------------------------------===//
+// What is read how
+//===----------------------------------------------------------------------===//
+
+bool readsRows(Operation *primitive, Value factor, unsigned coordinate,
+               int64_t width) {
+  Block &body = primitive->getRegion(0).front();
+  BlockArgument along = body.getArgument(coordinate);
+  llvm::SetVector<Value> behind;
+  behind.insert(factor);
+  for (size_t i = 0; i < behind.size(); ++i) {
+    auto load = behind[i].getDefiningOp<LoadOp>();
+    if (!load) {
+      if (Operation *op = behind[i].getDefiningOp()) {
+        behind.insert(op->operand_begin(), op->operand_end());
+      }
+      continue;
+    }
+    Movement movement = movementOf(load, along, width);
+    if (movement != Movement::Contiguous && movement != Movement::None) {
+      return false;
+    }
+  }
+  return true;
+}
+
+SmallVector<LoadOp> turnedMasks(const AttentionForm &form, int64_t width) {
+  SmallVector<LoadOp> masks;
+  SmallVector<Value> sources; // of all loads
+  if (!form.queryAxis) {
+    return masks;
+  }
+  for (MapOp map : form.scoreMaps) {
+    BlockArgument query = map.getBody().getArgument(*form.queryAxis),
+                  key = map.getBody().getArguments().back();
+    for (LoadOp load : map.getBody().getOps<LoadOp>()) {
+      sources.push_back(load.getSource());
+      Operation *producer = stripReshapes(load.getSource()).getDefiningOp();
+      Type element = scalarType(elementTypeOf(load.getSource().getType()));
+      auto coordinates = coordinatesOf(load);
+      bool isMember = producer && isPrimitive(producer);
+      if (!isMember && !load.getGuard() && coordinates.contains(query) &&
+          coordinates.contains(key) &&
+          (element.isF32() || element.isInteger(1)) &&
+          movementOf(load, key, width) == Movement::Contiguous) {
+        masks.push_back(load);
+      }
+    }
+  }
+  // What is read in two ways is not one tensor of scores' elements.
+  llvm::erase_if(masks, [&](LoadOp load) {
+    return llvm::count(sources, load.getSource()) != 1;
+  });
+  return masks;
+}
+
+SmallVector<Value> transpose(LaneBuilder &b, ArrayRef<Value> rows) {
+  int64_t width = rows.size();
+  SmallVector<int64_t> low, high;
+  for (int64_t i = 0; i < width / 2; ++i) {
+    low.append({i, width + i});
+    high.append({width / 2 + i, width + width / 2 + i});
+  }
+  // Each round interleaves the first half with the second.
+  SmallVector<Value> current(rows);
+  for (int64_t round = 1; round < width; round *= 2) {
+    SmallVector<Value> next;
+    for (int64_t i = 0; i < width / 2; ++i) {
+      Value x = current[i], y = current[i + width / 2];
+      next.push_back(b.create<vector::ShuffleOp>(x, y, low));
+      next.push_back(b.create<vector::ShuffleOp>(x, y, high));
+    }
+    current = std::move(next);
+  }
+  return current;
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
@@ -95,6 +190,16 @@ AttentionBuffers AttentionKernel::buffers() const {
   result.queries = carve(depth());
   result.scores = carve(Lanes::index(parameters.keys));
   result.values = carve(valueSize());
+  Lanes keysOfBlock = Lanes::index(parameters.keys);
+  Lanes elements = b.mul(
+      b.add(wholeVectors(depth()), wholeVectors(valueSize())), keysOfBlock);
+  result.block =
+      b.create<memref::ViewOp>(type, frame.getKernel().getWorkspace(),
+                               b.first(offset), ValueRange(b.first(elements)));
+  offset = b.add(offset, b.mul(elements, Lanes::index(floatBytes)));
+  for (size_t i = turnedMasks(form, parameters.width).size(); i > 0; --i) {
+    result.masks.push_back(carve(Lanes::index(parameters.keys)));
+  }
   return result;
 }
 
@@ -149,9 +254,9 @@ Result<Value> AttentionKernel::finishScore(unsigned copy, Value sum,
   return b.asVector(value);
 }
 
-Result<Value> AttentionKernel::denominator(Value sum, Value max,
-                                           const Lanes &query,
-                                           Value activeLanes) {
+Result<AttentionScale> AttentionKernel::scale(Value sum, Value max,
+                                              const Lanes &query,
+                                              Value activeLanes) {
   frame.setRegister(ReduceOp(form.sum).getResult(), 0, lanesOf(sum));
   frame.setRegister(form.exponential.max, 0, lanesOf(max));
   for (MapOp map : form.rowMaps) {
@@ -161,22 +266,36 @@ Result<Value> AttentionKernel::denominator(Value sum, Value max,
                       emitter.get(yieldOf(map).getOperand(0)));
   }
   MapOp weights = form.weights;
-  Result<Lanes> value =
-      BodyEmitter(frame, weights.getBody().front(), activeLanes)
-          .emitFor(0, score(query, Lanes::index(0)), form.denominator);
-  TW_RETURN_IF_ERROR(value.status());
-  return b.asVector(*value);
+  BodyEmitter emitter(frame, weights.getBody().front(), activeLanes);
+  SmallVector<Lanes> at = score(query, Lanes::index(0));
+  Result<Lanes> denominator = emitter.emitFor(0, at, form.denominator);
+  TW_RETURN_IF_ERROR(denominator.status());
+  AttentionScale result;
+  result.denominator = b.asVector(*denominator);
+  if (form.cleared) {
+    Result<Lanes> cleared = emitter.emitFor(0, at, form.cleared);
+    TW_RETURN_IF_ERROR(cleared.status());
+    result.cleared = b.asVector(*cleared);
+  }
+  return result;
 }
 
-/// The region's own division or product. Of no keys, the sum is zero.
-Value AttentionKernel::scaled(Value accumulated, Value denominator) {
-  Operation *scale = form.scale->clone();
-  bool isSecond = scale->getOperand(1) == form.denominator;
-  scale->setOperand(isSecond ? 1 : 0, denominator);
-  scale->setOperand(isSecond ? 0 : 1, accumulated);
-  scale->getResult(0).setType(accumulated.getType());
-  b.insert(scale);
-  Value result = scale->getResult(0);
+/// The region's own division or product. Of no keys, the sum is zero. Weights
+/// of zero still meet values that are not finite.
+Value AttentionKernel::scaled(Value accumulated, const AttentionScale &scale) {
+  Operation *clone = form.scale->clone();
+  bool isSecond = clone->getOperand(1) == form.denominator;
+  clone->setOperand(isSecond ? 1 : 0, scale.denominator);
+  clone->setOperand(isSecond ? 0 : 1, accumulated);
+  clone->getResult(0).setType(accumulated.getType());
+  b.insert(clone);
+  Value result = clone->getResult(0);
+  if (scale.cleared) {
+    Value none = b.create<arith::MulFOp>(accumulated, splatFloat(0));
+    result = b.create<arith::SelectOp>(scale.cleared,
+                                       form.clearsWhere ? none : result,
+                                       form.clearsWhere ? result : none);
+  }
   Lanes count = keys();
   if (count.isConstantIndex() && count.offset > 0) {
     return result;
@@ -202,6 +321,12 @@ Status AttentionKernel::store(Value value, ArrayRef<Lanes> at,
     write(map.getResult(0), emitter.get(yieldOf(map).getOperand(0)));
   }
   return Status::ok();
+}
+
+Value AttentionKernel::greater(Value score, Value max) {
+  Value isGreater =
+      b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, score, max);
+  return b.create<arith::SelectOp>(isGreater, score, max);
 }
 
 Value AttentionKernel::splatFloat(double value) {

@@ -18,7 +18,26 @@ struct AttentionBuffers {
   mlir::Value queries; ///< [depth][rows]
   mlir::Value scores;  ///< [keys of a block][rows]
   mlir::Value values;  ///< [value axis][rows]
+  mlir::Value block;   ///< keys, later values, of a block: [key][element]
+  llvm::SmallVector<mlir::Value> masks; ///< [keys of a block][rows] each
 };
+
+/// How the sums of a row become its result.
+struct AttentionScale {
+  mlir::Value denominator;
+  mlir::Value cleared; ///< rows without weights; may be null
+};
+
+/// True if all loads behind a factor step by one element, or stay, as
+/// `coordinate` of its primitive grows.
+bool readsRows(mlir::Operation *primitive, mlir::Value factor,
+               unsigned coordinate, int64_t width);
+
+/// The loads of masks whose elements differ by query and by key, and lie side
+/// by side along the keys: a kernel with queries along the lanes reads them by
+/// rows and turns them around.
+llvm::SmallVector<tw::LoadOp> turnedMasks(const AttentionForm &form,
+                                          int64_t width);
 
 /// The frame of the kernel, the match, and places in the region's domains.
 class AttentionKernel {
@@ -45,6 +64,17 @@ public:
   Lanes keys() const;      ///< the number of keys
   Lanes valueSize() const; ///< the extent of the value axis
 
+  /// A coordinate that steps by one from lane to lane.
+  Lanes along(const Lanes &position) const {
+    return Lanes::coordinate(b.first(position), position.firstAlignment());
+  }
+  /// The mask of the lanes at `position` that lie below `count`; null when all
+  /// do.
+  mlir::Value lanesBelow(const Lanes &position, const Lanes &count) const;
+
+  /// `extent` rounded up to whole vectors.
+  Lanes wholeVectors(const Lanes &extent) const;
+
   /// Allocates the parts of the workspace.
   AttentionBuffers buffers() const;
 
@@ -57,15 +87,18 @@ public:
                                   mlir::MutableArrayRef<BodyEmitter> maps);
   /// One emitter for each map over scores.
   std::vector<BodyEmitter> scoreEmitters(mlir::Value activeLanes);
-  /// What the weights scale by, for sums and maxima in registers: the function
-  /// gives the scaled value of an accumulated one.
-  Result<mlir::Value> denominator(mlir::Value sum, mlir::Value max,
-                                  const Lanes &query, mlir::Value activeLanes);
-  mlir::Value scaled(mlir::Value accumulated, mlir::Value denominator);
+  /// What the weights of a row scale by, for sums and maxima in registers.
+  Result<AttentionScale> scale(mlir::Value sum, mlir::Value max,
+                               const Lanes &query, mlir::Value activeLanes);
+  /// Sums of exponentials times values as sums of weights times values.
+  mlir::Value scaled(mlir::Value accumulated, const AttentionScale &scale);
   /// Runs the maps over the result and writes what the region yields.
   Status store(mlir::Value value, llvm::ArrayRef<Lanes> at,
                mlir::Value activeLanes);
 
+  /// The greater one, `max` where a score is no number: its exponential is
+  /// none either, and makes the row's sum what the greatest score would.
+  mlir::Value greater(mlir::Value score, mlir::Value max);
   mlir::Value splatFloat(double value);
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum);
   mlir::Value loadVector(mlir::Value buffer, const Lanes &at);
@@ -80,6 +113,10 @@ public:
 private:
   llvm::SmallVector<Lanes> place(const Lanes &query, const Lanes &value) const;
 };
+
+/// Column i of as many vectors as they have lanes becomes vector i.
+llvm::SmallVector<mlir::Value> transpose(LaneBuilder &b,
+                                         llvm::ArrayRef<mlir::Value> rows);
 
 /// A loop that carries values.
 Result<llvm::SmallVector<mlir::Value>>

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/fuse/AttentionForm.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/fuse/Access.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -30,10 +31,6 @@ template <typename Op> static Op readFrom(Value scalar) {
                  source->getNumResults() == 1
              ? source
              : Op();
-}
-
-static Value tensorReadBy(Value scalar) {
-  return scalar.getDefiningOp<LoadOp>().getSource();
 }
 
 static std::optional<Exponential> matchInBody(Value scalar) {
@@ -116,6 +113,7 @@ private:
   unsigned rowCount() { return form.max.getParallelRank(); }
 
   bool matchWeights();
+  Value matchCleared(Value scalar);
   bool matchScale();
   bool matchSum();
   bool matchMax();
@@ -166,9 +164,33 @@ bool Matcher::matchWeights() {
   return false;
 }
 
+static bool isZero(Value scalar) {
+  FloatAttr constant;
+  return matchPattern(scalar, m_Constant(&constant)) &&
+         constant.getValue().isPosZero();
+}
+
+/// The scalar behind a selection of zero for whole rows.
+Value Matcher::matchCleared(Value scalar) {
+  auto select = scalar.getDefiningOp<arith::SelectOp>();
+  if (!select) {
+    return scalar;
+  }
+  Value key = form.weights.getBody().getArguments().back();
+  bool isFirst = isZero(select.getTrueValue());
+  if (!(isFirst || isZero(select.getFalseValue())) ||
+      coordinatesOf(select.getCondition()).contains(key)) {
+    return scalar;
+  }
+  form.cleared = select.getCondition();
+  form.clearsWhere = isFirst;
+  return isFirst ? select.getFalseValue() : select.getTrueValue();
+}
+
 /// The weights are the exponential over, or times, a function of the row.
 bool Matcher::matchScale() {
-  Operation *scale = yieldOf(form.weights).getOperand(0).getDefiningOp();
+  Operation *scale =
+      matchCleared(yieldOf(form.weights).getOperand(0)).getDefiningOp();
   if (!isa_and_nonnull<arith::DivFOp, arith::MulFOp>(scale)) {
     return false;
   }
@@ -370,9 +392,8 @@ bool Matcher::matchEpilogue() {
 bool Matcher::staysInside() {
   SmallVector<Operation *> members = form.members();
   llvm::SmallPtrSet<Operation *, 16> set(members.begin(), members.end());
-  Operation *last =
-      form.epilogue.empty() ? form.values.getOperation()
-                            : form.epilogue.back().getOperation();
+  Operation *last = form.epilogue.empty() ? form.values.getOperation()
+                                          : form.epilogue.back().getOperation();
   for (Operation *member : members) {
     for (Operation *user : member->getUsers()) {
       auto load = dyn_cast<LoadOp>(user);

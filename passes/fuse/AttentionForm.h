@@ -10,7 +10,8 @@
 //   score   = maps over scores                   scale, mask, bias
 //   max     = greatest score of a row
 //   sum     = sum over keys of exp(score − max)
-//   weights = exp(score − max) / sum, or times a function of sum
+//   weights = exp(score − max) / sum, or times a function of sum; zero in rows
+//             that a condition names
 //   values  = sum over keys of weights · value   [rows… and one more axis]
 //   maps over values
 //
@@ -45,6 +46,8 @@ struct AttentionForm {
   mlir::Value queryFactor, keyFactor, valueFactor; // scalars of the products
   mlir::Operation *scale = nullptr; // in `weights`: of the exponential …
   mlir::Value denominator;          // … by this scalar
+  mlir::Value cleared; // in `weights`: rows where this is so have no weights
+  bool clearsWhere = true; // … or is not so
 
   llvm::SmallVector<unsigned> rowAxes; // per row axis, the axis of `values`
   unsigned valueAxis = 0;              // the axis of `values` that no row has

@@ -27,41 +27,52 @@ namespace tilewright {
 using namespace tw;
 
 /// The map that computes what `load` reads, if it does so for this load's
-/// primitive alone and can do it there.
-static MapOp queryProducer(LoadOp load) {
+/// primitive alone and can do it there: queries are read once, keys and values
+/// once per block of queries.
+static MapOp producerOf(LoadOp load, bool isQuery) {
+  constexpr unsigned cheapFlops = 2;
   auto producer = load.getSource().getDefiningOp<MapOp>();
   if (!producer || producer->getBlock() != primitiveOf(load)->getBlock() ||
       producer->getNumResults() != 1 || countReaders(producer) != 1 ||
-      isEpilogue(producer) || costOf(producer).gathers) {
+      isEpilogue(producer)) {
     return {};
   }
-  return producer;
+  BodyCost cost = costOf(producer);
+  bool isCheap =
+      !cost.transcendental && !cost.guarded && cost.flops <= cheapFlops;
+  return !cost.gathers && (isQuery || isCheap) ? producer : MapOp();
 }
 
-/// Lets the scores compute their queries.
-static void inlineQueries(AttentionForm &form, bool strict,
-                          Decisions &decisions) {
-  ReduceOp scores = form.scores;
-  Value key = scores.getBody().getArgument(form.max.getParallelRank());
+/// Lets a contraction compute its operands. Loads that depend on `key` are not
+/// of queries.
+static void inlineOperands(ReduceOp contraction, Value key, Value weights,
+                           bool strict, Decisions &decisions) {
+  auto producerFor = [&](LoadOp load) {
+    return load.getSource() == weights
+               ? MapOp()
+               : producerOf(load, !coordinatesOf(load).contains(key));
+  };
   auto next = [&]() -> LoadOp {
-    for (LoadOp load : scores.getBody().getOps<LoadOp>()) {
-      if (!coordinatesOf(load).contains(key) && queryProducer(load)) {
+    for (LoadOp load : contraction.getBody().getOps<LoadOp>()) {
+      if (producerFor(load)) {
         return load;
       }
     }
     return {};
   };
   while (LoadOp load = next()) {
-    MapOp producer = queryProducer(load);
-    decisions.did(reasons::producerInlined, producer.getLoc(), "queries");
-    scores->setLoc(mergeLocations(scores.getContext(),
-                                  {producer.getLoc(), scores.getLoc()}));
+    MapOp producer = producerFor(load);
+    bool isQuery = !coordinatesOf(load).contains(key);
+    decisions.did(reasons::producerInlined, producer.getLoc(),
+                  isQuery ? "queries" : "keys or values");
+    contraction->setLoc(mergeLocations(
+        contraction.getContext(), {producer.getLoc(), contraction.getLoc()}));
     inlineProducer(load, producer, strict);
     if (producer.use_empty()) {
       producer.erase();
     }
   }
-  simplifyBody(scores);
+  simplifyBody(contraction);
 }
 
 /// True for a map whose elements cost a score about as much as reading them:
@@ -153,8 +164,20 @@ private:
       }
       return;
     }
-    inlineQueries(*form, strict, decisions);
+    Value weights = form->weights.getResult(0);
+    unsigned rows = form->max.getParallelRank();
+    inlineOperands(form->scores, form->scores.getBody().getArgument(rows),
+                   weights, strict, decisions);
+    inlineOperands(form->values, form->values.getBody().getArguments().back(),
+                   weights, strict, decisions);
     inlineMasks(*form, strict, decisions);
+    // With operands that read nothing, it is a contraction no more.
+    form = matchAttention(reduce, reason);
+    if (!form) {
+      decisions.refused(reasons::attentionFactors, reduce.getLoc(),
+                        "attention");
+      return;
+    }
     SmallVector<Operation *> members = form->members();
     std::map<std::string, double> numbers{
         {"primitives", static_cast<double>(members.size())}};

@@ -42,6 +42,7 @@ struct Variety {
   std::string heads = "4", queries = "M", keys = "N";
   bool keysLast = false;    ///< keys lie as [head, depth, key]
   bool reciprocal = false;  ///< weights are exponentials times 1 / sum
+  bool clearsRows = false;  ///< the second query has no weights
   bool separateExp = false; ///< exponentials are a map of their own
   /// The lines between %s, a sum of products, and %x, the score.
   std::string mask = "%x = arith.mulf %s, %scale : f32";
@@ -80,7 +81,8 @@ std::string region(const Variety &v) {
         %weights = tw.map(%h, %i, %j) {
           EXP
           SCALE
-          tw.yield %w : f32
+          CLEAR
+          tw.yield YIELD : f32
         } : ST
         %values = tw.reduce add (%i, %h, %d) over (%r) in <[KEYS]> {
           %two = arith.constant 2 : index
@@ -128,6 +130,14 @@ std::string region(const Variety &v) {
                           : R"(
           %s = tw.load %sum[%h, %i] : RT -> f32
           %w = arith.divf %e, %s : f32)");
+  replaceAll(text, "CLEAR",
+             v.clearsRows ? R"(
+          %one = arith.constant 1 : index
+          %zero = arith.constant 0.0 : f32
+          %clear = arith.cmpi eq, %i, %one : index
+          %y = arith.select %clear, %zero, %w : f32)"
+                          : "");
+  replaceAll(text, "YIELD", v.clearsRows ? "%y" : "%w");
   replaceAll(text, "MASK", v.mask);
   replaceAll(text, "KINDEX", v.keysLast ? "%g, %r, %j" : "%g, %j, %r");
   replaceAll(text, "QT", tensor({v.heads, v.queries, "21"}));
@@ -166,7 +176,8 @@ struct Problem {
             product += double(q[(h * queries + i) * depth + r]) * key(h, j, r);
           }
           row[j] = score(product, i, j, mask[i * keys + j]);
-          greatest = std::max(greatest, row[j]);
+          bool isGreater = std::isnan(row[j]) || row[j] > greatest;
+          greatest = isGreater ? row[j] : greatest;
         }
         for (double &x : row) {
           x = std::exp(x - greatest);
@@ -330,6 +341,27 @@ TEST_P(Attention, EmptyBlocks) {
   }
 }
 
+// A row without weights sums to zero, but for values that are not finite.
+TEST_P(Attention, ClearedRows) {
+  Variety variety;
+  variety.clearsRows = true;
+  auto kernel = build(variety);
+  if (!kernel) {
+    return;
+  }
+  for (int queries : {2, 18}) {
+    Problem problem(queries, 70, false);
+    problem.v[5] = infinity;
+    EXPECT_EQ(problem.run(*kernel), 0);
+    std::vector<float> expected = problem.expected(plain);
+    for (int i = 0; i < headCount * width; ++i) {
+      float &row = expected[headCount * width + i];
+      row = std::isfinite(row) ? 0 : std::nanf("");
+    }
+    expectClose(problem.out, expected);
+  }
+}
+
 TEST_P(Attention, Infinities) {
   auto kernel = build({});
   if (!kernel) {
@@ -337,9 +369,11 @@ TEST_P(Attention, Infinities) {
   }
   for (int queries : {1, 18}) {
     Problem problem(queries, 80, false);
-    problem.k[70 * depth] = infinity;
-    EXPECT_EQ(problem.run(*kernel), 0);
-    expectClose(problem.out, problem.expected(plain));
+    for (float strange : {infinity, -infinity, std::nanf("")}) {
+      problem.k[70 * depth] = strange;
+      EXPECT_EQ(problem.run(*kernel), 0);
+      expectClose(problem.out, problem.expected(plain));
+    }
   }
 }
 

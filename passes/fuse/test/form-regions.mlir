@@ -204,3 +204,26 @@ func.func @branch(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// Maps over one domain that read one tensor are one kernel.
+
+// CHECK-LABEL: func.func @siblings
+// CHECK: %{{.*}}:2 = tw.fused
+// CHECK-NOT: tw.fused
+// CHECK: return
+// REMARK: TWF035 tw.map: maps that read one tensor become one kernel
+func.func @siblings(%x: tensor<8xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %y = tw.map(%i) {
+    %a = tw.load %x[%i] : tensor<8xf32> -> f32
+    tw.yield %a : f32
+  } : tensor<4xf32>
+  %z = tw.map(%i) {
+    %four = arith.constant 4 : index
+    %j = arith.addi %i, %four : index
+    %a = tw.load %x[%j] : tensor<8xf32> -> f32
+    tw.yield %a : f32
+  } : tensor<4xf32>
+  return %y, %z : tensor<4xf32>, tensor<4xf32>
+}

@@ -303,3 +303,66 @@ func.func @constant_gather(%x: tensor<2x3x4xf32>, %w: tensor<4x5xf32>) -> tensor
   } : tensor<3x5xf32>
   return %y : tensor<3x5xf32>
 }
+
+// -----
+
+// A concatenation computes a part instead of reading it.
+
+// CHECK-LABEL: func.func @part
+// CHECK-COUNT-1: tw.map
+// CHECK: arith.divf
+// CHECK-NOT: tw.map
+// CHECK: return
+func.func @part(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<8xf32> {
+  %p = tw.map(%i) {
+    %a = tw.load %y[%i] : tensor<4xf32> -> f32
+    %b = arith.divf %a, %a : f32
+    %c = arith.addf %b, %a : f32
+    tw.yield %c : f32
+  } : tensor<4xf32>
+  %z = tw.map(%i) {
+    %zero = arith.constant 0.0 : f32
+    %four = arith.constant 4 : index
+    %first = arith.cmpi ult, %i, %four : index
+    %a = tw.load %x[%i] guard %first else %zero : f32 : tensor<4xf32> -> f32
+    %j = arith.subi %i, %four : index
+    %second = arith.cmpi ult, %j, %four : index
+    %b = tw.load %p[%j] guard %second else %a : f32 : tensor<4xf32> -> f32
+    tw.yield %b : f32
+  } : tensor<8xf32>
+  return %z : tensor<8xf32>
+}
+
+// -----
+
+// A sum of squares squares what is in memory in any case.
+
+// CHECK-LABEL: func.func @squares
+// CHECK: %[[Y:.*]] = tw.map
+// CHECK: tw.reduce add
+// CHECK: tw.load %[[Y]]
+// CHECK: arith.mulf
+func.func @squares(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>, %r: tensor<4x6xf32>) -> (tensor<4xf32>, tensor<4x6xf32>) {
+  %x = tw.reduce add(%i, %j) over (%k) in <[8]> {
+    %l = tw.load %a[%i, %k] : tensor<4x8xf32> -> f32
+    %m = tw.load %b[%k, %j] : tensor<8x6xf32> -> f32
+    %n = arith.mulf %l, %m : f32
+    tw.yield %n : f32
+  } : tensor<4x6xf32>
+  %y = tw.map(%i, %j) {
+    %l = tw.load %x[%i, %j] : tensor<4x6xf32> -> f32
+    %m = tw.load %r[%i, %j] : tensor<4x6xf32> -> f32
+    %n = arith.addf %l, %m : f32
+    tw.yield %n : f32
+  } : tensor<4x6xf32>
+  %q = tw.map(%i, %j) {
+    %l = tw.load %y[%i, %j] : tensor<4x6xf32> -> f32
+    %n = arith.mulf %l, %l : f32
+    tw.yield %n : f32
+  } : tensor<4x6xf32>
+  %s = tw.reduce add(%i) over (%j) in <[6]> {
+    %l = tw.load %q[%i, %j] : tensor<4x6xf32> -> f32
+    tw.yield %l : f32
+  } : tensor<4xf32>
+  return %s, %y : tensor<4xf32>, tensor<4x6xf32>
+}
