@@ -116,9 +116,10 @@ static SmallVector<PadRun> padRuns(const FusedRegion &region,
                          parameters.innerVector);
 }
 
+constexpr int64_t lineBytes = 64;
+
 /// The workspace of a run, in whole cache lines.
 static DimExpr padBytes(const PadRun &run) {
-  constexpr int64_t lineBytes = 64;
   DimExpr bytes =
       run.extent *
       storageBytes(elementTypeOf(LoadOp(run.load).getSource().getType()));
@@ -227,7 +228,11 @@ void NestEmitter::makePads() {
       return Status::ok();
     });
     pads[run.load] = memory;
-    start = b.add(start, frame.size(padBytes(run)));
+    Lanes bytes = b.mul(frame.size(run.extent),
+                        Lanes::index(storageBytes(element)));
+    Lanes lines = b.floorDiv(b.add(bytes, Lanes::index(lineBytes - 1)),
+                             Lanes::index(lineBytes));
+    start = b.add(start, b.mul(lines, Lanes::index(lineBytes)));
   }
 }
 
@@ -235,7 +240,13 @@ Status NestEmitter::run() {
   makePads();
   SmallVector<Lanes> counts;
   for (const TaskSpace::Digit &digit : space.digits) {
-    counts.push_back(frame.size(TaskSpace::countOf(digit, domain)));
+    // Kernels get extents, not what tiling makes of them.
+    Lanes extent = frame.size(domain.parallel[digit.axis].extent);
+    counts.push_back(
+        digit.count != 0
+            ? Lanes::index(digit.count)
+            : b.floorDiv(b.add(extent, Lanes::index(digit.step - 1)),
+                         Lanes::index(digit.step)));
   }
   return emitTaskLoop(frame, counts,
                       [&](ArrayRef<Value> digits) { return task(digits); });
