@@ -90,6 +90,10 @@ private:
 
 } // namespace
 
+/// Tiles in a block along an axis whose extent only run time knows: what lies
+/// beyond its end is skipped one by one.
+constexpr double mostOpenTiles = 16;
+
 std::pair<unsigned, int64_t> rowBlock(const FusedRegion &region,
                                       const TileDomain &domain,
                                       const NestParameters &parameters,
@@ -100,7 +104,7 @@ std::pair<unsigned, int64_t> rowBlock(const FusedRegion &region,
   }
   Operands operands(region, domain, parameters.vectorAxis);
   double budget = static_cast<double>(target.l2Bytes) / 2;
-  if (operands.panelBytes() <= budget) {
+  if (operands.rowBytes() == 0 || operands.panelBytes() <= budget) {
     return {0, 0};
   }
   // The outermost axis of which one element, with all that is inside, fits.
@@ -118,8 +122,12 @@ std::pair<unsigned, int64_t> rowBlock(const FusedRegion &region,
     double each = operands.movesRows(axis) ? bytes / extent : bytes;
     if (each <= budget) {
       int64_t tile = parameters.tileOf(axis);
-      auto count = static_cast<int64_t>(budget / std::max(each * tile, 1.0));
-      return {axis, std::max<int64_t>(count, 1) * tile};
+      double count = budget / std::max(each * tile, 1.0);
+      double most = domain.parallel[axis].extent.getConstant()
+                        ? std::ceil(extent / tile)
+                        : mostOpenTiles;
+      count = std::clamp(count, 1.0, most);
+      return {axis, static_cast<int64_t>(count) * tile};
     }
     bytes = each;
   }
