@@ -119,7 +119,16 @@ Value widenSmallFloat(BodyBuilder &b, Value scalar) {
   Value sign = bits.left(bits.andOf(raw, signBit), 32 - format.width);
   Value scale = b.constant(b.getF32Type(), std::ldexp(1.0, 127 - format.bias));
   Value placed = bits.asFloat(bits.left(magnitude, 23 - format.mantissa));
-  Value value = bits.asBits(b.create<arith::MulFOp>(placed, scale));
+  // Where the exponent's field is zero, what is placed is subnormal in f32, and
+  // kernels may take that for zero: the mantissa counts in steps.
+  Value step = b.constant(
+      b.getF32Type(),
+      std::ldexp(1.0, 1 - format.bias - static_cast<int>(format.mantissa)));
+  Value count = b.create<arith::SIToFPOp>(b.getF32Type(), magnitude);
+  Value isNormal = bits.above(magnitude, (1u << format.mantissa) - 1);
+  Value value = bits.asBits(
+      b.select(isNormal, b.create<arith::MulFOp>(placed, scale),
+               b.create<arith::MulFOp>(count, step)));
   if (format.hasInfinity) {
     value = b.select(bits.equal(magnitude, format.largest + 1),
                      bits.constant(0x7f800000), value);

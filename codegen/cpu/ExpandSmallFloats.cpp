@@ -43,8 +43,11 @@ Lane f16ToF32(Lane x) {
   Lane bits = extendUnsigned(bitsOf(x), 32);
   Lane magnitude = andInt(bits, 0x7fff);
   Lane sign = shiftLeft(andInt(bits, 0x8000), 16);
-  // The same fields in f32 are off by 2^112, for subnormal numbers too.
-  Lane finite = bitsOf(floatOfBits(shiftLeft(magnitude, 13), f32) * 0x1p112);
+  // The same fields in f32 are off by 2^112; subnormal numbers count in steps.
+  Lane normal = addInt(shiftLeft(magnitude, 13), 112 << 23);
+  Lane subnormal = bitsOf(signedToFloat(magnitude, f32) * 0x1p-24);
+  Lane isSmall = compareInt(CmpIPredicate::slt, magnitude, 0x400);
+  Lane finite = select(isSmall, subnormal, normal);
   // Infinity and NaN; NaN becomes a quiet one, as the instruction does.
   Lane special = orInt(shiftLeft(magnitude, 13), 0x7f800000);
   Lane isNaN = compareInt(CmpIPredicate::sgt, magnitude, 0x7c00);

@@ -80,9 +80,8 @@ func.func @main(%past: tensor<4x?x8xf32, #tw.dims<[4, P, 8]>>, %x: tensor<4x1x8x
 // What is returned, or read as a whole by a scatter, needs memory of its own.
 
 // CHECK-LABEL: func.func @main
-// CHECK:         %[[A:.*]] = tw.fused
-// CHECK:         %[[B:.*]] = tw.fused
-// CHECK:         %[[IN:.*]] = tw.join %[[A]], %[[B]] axis 0 : (tensor<3xf32>, tensor<3xf32>) -> tensor<6xf32>
+// CHECK:         %[[PARTS:.*]]:2 = tw.fused
+// CHECK:         %[[IN:.*]] = tw.join %[[PARTS]]#0, %[[PARTS]]#1 axis 0 : (tensor<3xf32>, tensor<3xf32>) -> tensor<6xf32>
 // CHECK:         %[[R:.*]] = tw.fused
 // CHECK:         %[[COPY:.*]] = tw.fused {{.*}} = %[[R]]
 // CHECK:         %[[OUT:.*]] = tw.join %[[IN]], %[[COPY]] axis 0
