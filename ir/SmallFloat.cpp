@@ -126,9 +126,9 @@ Value widenSmallFloat(BodyBuilder &b, Value scalar) {
       std::ldexp(1.0, 1 - format.bias - static_cast<int>(format.mantissa)));
   Value count = b.create<arith::SIToFPOp>(b.getF32Type(), magnitude);
   Value isNormal = bits.above(magnitude, (1u << format.mantissa) - 1);
-  Value value = bits.asBits(
-      b.select(isNormal, b.create<arith::MulFOp>(placed, scale),
-               b.create<arith::MulFOp>(count, step)));
+  Value value =
+      bits.asBits(b.select(isNormal, b.create<arith::MulFOp>(placed, scale),
+                           b.create<arith::MulFOp>(count, step)));
   if (format.hasInfinity) {
     value = b.select(bits.equal(magnitude, format.largest + 1),
                      bits.constant(0x7f800000), value);

@@ -228,8 +228,8 @@ void NestEmitter::makePads() {
       return Status::ok();
     });
     pads[run.load] = memory;
-    Lanes bytes = b.mul(frame.size(run.extent),
-                        Lanes::index(storageBytes(element)));
+    Lanes bytes =
+        b.mul(frame.size(run.extent), Lanes::index(storageBytes(element)));
     Lanes lines = b.floorDiv(b.add(bytes, Lanes::index(lineBytes - 1)),
                              Lanes::index(lineBytes));
     start = b.add(start, b.mul(lines, Lanes::index(lineBytes)));

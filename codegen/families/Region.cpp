@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/Region.h"
-#include "passes/fuse/AttentionForm.h"
 #include "ir/Slices.h"
+#include "passes/fuse/AttentionForm.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;

@@ -19,7 +19,7 @@ import configurations
 import onnx
 
 DEFAULT = ["resnet50_b1", "minilm_b1_s128", "nudenet_320", "rapidocr_det_640", "llama_tiny_decode_p128", "llama_tiny_prefill_s128"]
-ALONE, UNEXPLAINED = "TWP010", "TWP011"
+ALONE, UNEXPLAINED = "TWP020", "TWP021"
 ELEMENTWISE = set("""Abs Acos Acosh Add And Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast CastLike
 Ceil Celu Clip Cos Cosh Div Elu Equal Erf Exp Floor Gelu Greater GreaterOrEqual HardSigmoid HardSwish IsInf IsNaN LeakyRelu Less
 LessOrEqual Log Max Mean Min Mish Mod Mul Neg Not Or PRelu Pow QuickGelu Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh

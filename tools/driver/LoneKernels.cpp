@@ -27,9 +27,9 @@ namespace tilewright {
 
 namespace reasons {
 static constexpr Reason standsAlone{
-    "TWP010", "a kernel of its own beside a contraction or reduction"};
+    "TWP020", "a kernel of its own beside a contraction or reduction"};
 static constexpr Reason standsAloneUnexplained{
-    "TWP011", "a kernel of its own, and no pass says why"};
+    "TWP021", "a kernel of its own, and no pass says why"};
 } // namespace reasons
 
 static bool holdsMapsAlone(FusedOp region) {
