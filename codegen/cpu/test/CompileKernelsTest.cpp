@@ -8,6 +8,8 @@
 
 #include "llvm/Object/ELFObjectFile.h"
 
+#include <immintrin.h>
+
 using namespace tilewright;
 using namespace tilewright::test;
 
@@ -33,6 +35,24 @@ TEST_P(EveryLevel, ScalarLoop) {
   std::vector<float> x = {1, 2, 3, 4, 5}, y(5, -1);
   EXPECT_EQ(image->call("scale", {x.data(), y.data()}, {}, 1, 4), 0);
   EXPECT_EQ(y, (std::vector<float>{-1, 4, 6, 8, -1}));
+}
+
+TEST_P(EveryLevel, DenormalsAreKeptOrZero) {
+  std::string text = kernelText("scale", {"f32", "f32"}, 0, scaleBody);
+  CpuOptions options;
+  for (bool keeps : {true, false}) {
+    options.keepDenormals = keeps;
+    auto image = load(text, options);
+    if (!image) {
+      return;
+    }
+    const float denormal = 1e-40f, least = -1.5e-38f;
+    std::vector<float> x = {denormal, least, 1}, y(3, -1);
+    unsigned before = _mm_getcsr();
+    EXPECT_EQ(image->call("scale", {x.data(), y.data()}, {}, 0, 3), 0);
+    EXPECT_EQ(_mm_getcsr() & 0xffc0, before & 0xffc0) << "restored";
+    EXPECT_EQ(y, (std::vector<float>{keeps ? 2 * denormal : 0, 2 * least, 2}));
+  }
 }
 
 TEST_P(EveryLevel, MaskedTailsGathersAndReductions) {

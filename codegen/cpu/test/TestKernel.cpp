@@ -89,8 +89,9 @@ std::string kernelText(const std::string &name,
          body + "  twk.return\n}\n";
 }
 
-std::unique_ptr<LoadedImage> EveryLevel::load(const std::string &text) {
-  Result<CpuImage> image = compileText(text, target());
+std::unique_ptr<LoadedImage> EveryLevel::load(const std::string &text,
+                                              const CpuOptions &options) {
+  Result<CpuImage> image = compileText(text, target(), options);
   if (!image) {
     ADD_FAILURE() << image.status().message();
     return nullptr;

@@ -56,7 +56,8 @@ protected:
 
   /// Compiles `text` and loads it. Null, with the case skipped or failed, when
   /// it cannot run here.
-  std::unique_ptr<LoadedImage> load(const std::string &text);
+  std::unique_ptr<LoadedImage> load(const std::string &text,
+                                    const CpuOptions &options = {});
 };
 
 /// For INSTANTIATE_TEST_SUITE_P.
