@@ -152,8 +152,10 @@ Lanes KernelFrame::compute(DimExpr expr) {
     return Lanes::index(b.create<arith::SelectOp>(
         isZero, sizeValue(operands[2]), sizeValue(operands[1])));
   }
-  case DimExpr::Kind::Const:
   case DimExpr::Kind::Symbol:
+    kernel->setAttr(missingSizeName, b.getStringAttr(expr.toString()));
+    break;
+  case DimExpr::Kind::Const:
     // sizesOf lists every size that stands alone, with the factors of sums and
     // products: whatever the kernel multiplies ends at one of those.
     break;

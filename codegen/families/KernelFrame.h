@@ -39,6 +39,10 @@ mlir::Type storageType(mlir::Type element);
 /// \returns the bytes of one element in memory.
 int64_t storageBytes(mlir::Type element);
 
+/// A kernel that asked for a size that is not among its own has this attribute.
+/// It is a fault of the tactic that built it.
+constexpr llvm::StringLiteral missingSizeName = "twk.missing_size";
+
 class KernelFrame {
 public:
   /// Makes the kernel at the builder's insertion point and enters it.

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/KernelLibrary.h"
+#include "codegen/families/KernelFrame.h"
 #include "codegen/families/Region.h"
 #include "ir/Slices.h"
 #include "passes/tile/InPlace.h"
@@ -150,6 +151,12 @@ Result<std::string> KernelLibrary::add(tw::FusedOp op, ModuleOp kernels) {
   OpBuilder builder = OpBuilder::atBlockEnd(kernels.getBody());
   Result<twk::KernelOp> kernel = tactic->build(op, target, name, builder);
   TW_RETURN_IF_ERROR(kernel.status());
+  if (auto size = (*kernel)->getAttrOfType<StringAttr>(missingSizeName)) {
+    std::string text = size.str();
+    kernel->erase();
+    return Status(ErrorCode::Internal, "kernel '" + name + "' needs the size " +
+                                           text + ", which it does not get");
+  }
   Result<Launch> launch = tactic->launch(op);
   TW_RETURN_IF_ERROR(launch.status());
   kernel->setMayAlias(launch->inPlace && mayWriteInPlace(op));
