@@ -5,10 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/BodyEmitter.h"
+#include "codegen/families/Guards.h"
 #include "codegen/families/MemoryAccess.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -31,16 +31,7 @@ Status BodyEmitter::emit(unsigned number, ArrayRef<Lanes> coordinates,
 
 Result<Lanes> BodyEmitter::emitFor(unsigned number, ArrayRef<Lanes> coordinates,
                                    Value wanted) {
-  llvm::SetVector<Operation *> needed;
-  auto need = [&](Value value) {
-    if (Operation *op = value.getDefiningOp(); op && op->getBlock() == &body) {
-      needed.insert(op);
-    }
-  };
-  need(wanted);
-  for (size_t i = 0; i < needed.size(); ++i) {
-    llvm::for_each(needed[i]->getOperands(), need);
-  }
+  llvm::SmallPtrSet<Operation *, 16> needed = neededFor(wanted);
   TW_RETURN_IF_ERROR(emitAll(
       number, coordinates, [&](Operation *op) { return needed.contains(op); }));
   return values.lookup(wanted);
