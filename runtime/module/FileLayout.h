@@ -20,7 +20,7 @@ constexpr char moduleMagic[8] = {'T', 'W', 'M', 'O', 'D', 'U', 'L', 'E'};
 
 /// Of the bytes around the FlatBuffer and of the plan's meaning alike. A module
 /// of another version is refused.
-constexpr uint32_t moduleFormatVersion = 2;
+constexpr uint32_t moduleFormatVersion = 3;
 
 /// A checksum covers this many bytes of the payload.
 constexpr uint64_t checksumChunk = uint64_t(1) << 20;
