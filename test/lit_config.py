@@ -5,6 +5,7 @@ name lit.cfg.py, lit would take this folder for a suite of its own.) A part of t
 """
 
 import os
+import shutil
 
 import lit.formats
 
@@ -26,8 +27,10 @@ config.substitutions.append(("%source", config.source_root))
 
 # A failing FileCheck shows the input around the failure.
 config.environment["FILECHECK_OPTS"] = "--dump-input=fail"
-# Compiled models of the tests stay out of the user's cache.
-config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
+# Compiled models of the tests stay out of the user's cache, and out of the next run's.
+cache = os.path.join(config.test_exec_root, "cache")
+shutil.rmtree(cache, ignore_errors=True)
+config.environment["XDG_CACHE_HOME"] = cache
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TILEWRIGHT_CACHE"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

@@ -17,10 +17,11 @@ using namespace mlir;
 
 namespace tilewright {
 
-void replaceByFormula(PatternRewriter &rewriter, Operation *op, bool fma,
+void replaceByFormula(PatternRewriter &rewriter, Operation *op,
+                      MathFeatures features,
                       function_ref<Lane(LaneMath &, ArrayRef<Lane>)> formula) {
   Location loc = op->getLoc();
-  LaneMath math(rewriter, loc, fma);
+  LaneMath math(rewriter, loc, features);
   Type resultType = op->getResult(0).getType();
   auto vector = dyn_cast<VectorType>(resultType);
   bool isFlat = !vector || vector.getRank() == 1;
@@ -46,8 +47,9 @@ using Binary = Lane (*)(Lane, Lane);
 
 /// One operand. `single` is null when f32 is computed in f64.
 template <typename OpTy> struct ExpandUnary : OpRewritePattern<OpTy> {
-  ExpandUnary(MLIRContext *context, bool fma, Unary single, Unary twice)
-      : OpRewritePattern<OpTy>(context), fma(fma), single(single),
+  ExpandUnary(MLIRContext *context, MathFeatures features, Unary single,
+              Unary twice)
+      : OpRewritePattern<OpTy>(context), features(features), single(single),
         twice(twice) {}
 
   LogicalResult matchAndRewrite(OpTy op,
@@ -56,23 +58,24 @@ template <typename OpTy> struct ExpandUnary : OpRewritePattern<OpTy> {
     if (!element.isF32() && !element.isF64()) {
       return rewriter.notifyMatchFailure(op, "f32 and f64 only");
     }
-    replaceByFormula(rewriter, op, fma, [&](LaneMath &math, ArrayRef<Lane> x) {
-      if (element.isF64()) {
-        return twice(x[0]);
-      }
-      return single ? single(x[0]) : toF32(twice(toF64(x[0])));
-    });
+    replaceByFormula(rewriter, op, features,
+                     [&](LaneMath &math, ArrayRef<Lane> x) {
+                       if (element.isF64()) {
+                         return twice(x[0]);
+                       }
+                       return single ? single(x[0]) : toF32(twice(toF64(x[0])));
+                     });
     return success();
   }
 
-  bool fma;
+  MathFeatures features;
   Unary single, twice;
 };
 
 /// Two operands; f32 is computed in f64.
 template <typename OpTy> struct ExpandBinary : OpRewritePattern<OpTy> {
-  ExpandBinary(MLIRContext *context, bool fma, Binary formula)
-      : OpRewritePattern<OpTy>(context), fma(fma), formula(formula) {}
+  ExpandBinary(MLIRContext *context, MathFeatures features, Binary formula)
+      : OpRewritePattern<OpTy>(context), features(features), formula(formula) {}
 
   LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
@@ -80,14 +83,15 @@ template <typename OpTy> struct ExpandBinary : OpRewritePattern<OpTy> {
     if (!element.isF32() && !element.isF64()) {
       return rewriter.notifyMatchFailure(op, "f32 and f64 only");
     }
-    replaceByFormula(rewriter, op, fma, [&](LaneMath &math, ArrayRef<Lane> x) {
-      return element.isF64() ? formula(x[0], x[1])
-                             : toF32(formula(toF64(x[0]), toF64(x[1])));
-    });
+    replaceByFormula(
+        rewriter, op, features, [&](LaneMath &math, ArrayRef<Lane> x) {
+          return element.isF64() ? formula(x[0], x[1])
+                                 : toF32(formula(toF64(x[0]), toF64(x[1])));
+        });
     return success();
   }
 
-  bool fma;
+  MathFeatures features;
   Binary formula;
 };
 
@@ -102,7 +106,7 @@ struct ExpandFma : OpRewritePattern<math::FmaOp> {
       return rewriter.notifyMatchFailure(op, "f32 and f64 only");
     }
     replaceByFormula(
-        rewriter, op, /*fma=*/false,
+        rewriter, op, MathFeatures(),
         [](LaneMath &, ArrayRef<Lane> x) { return emitFma(x[0], x[1], x[2]); });
     return success();
   }
@@ -112,8 +116,8 @@ struct ExpandFma : OpRewritePattern<math::FmaOp> {
 /// none. LLVM's own lowering leaves the choice to the contraction of floats,
 /// which is off.
 struct ExpandVectorFma : OpRewritePattern<vector::FMAOp> {
-  ExpandVectorFma(MLIRContext *context, bool fma)
-      : OpRewritePattern(context), fma(fma) {}
+  ExpandVectorFma(MLIRContext *context, MathFeatures features)
+      : OpRewritePattern(context), features(features) {}
 
   LogicalResult matchAndRewrite(vector::FMAOp op,
                                 PatternRewriter &rewriter) const override {
@@ -121,13 +125,13 @@ struct ExpandVectorFma : OpRewritePattern<vector::FMAOp> {
     if (!element.isF32() && !element.isF64()) {
       return rewriter.notifyMatchFailure(op, "f32 and f64 only");
     }
-    replaceByFormula(rewriter, op, fma, [](LaneMath &, ArrayRef<Lane> x) {
+    replaceByFormula(rewriter, op, features, [](LaneMath &, ArrayRef<Lane> x) {
       return mulAdd(x[0], x[1], x[2]);
     });
     return success();
   }
 
-  bool fma;
+  MathFeatures features;
 };
 
 struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
@@ -135,7 +139,7 @@ struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
 
   LogicalResult matchAndRewrite(math::IPowIOp op,
                                 PatternRewriter &rewriter) const override {
-    replaceByFormula(rewriter, op, /*fma=*/false,
+    replaceByFormula(rewriter, op, MathFeatures(),
                      [](LaneMath &, ArrayRef<Lane> x) {
                        return emitIntegerPower(x[0], x[1]);
                      });
@@ -171,7 +175,7 @@ struct ExpandClamp : OpRewritePattern<math::ClampFOp> {
 
   LogicalResult matchAndRewrite(math::ClampFOp op,
                                 PatternRewriter &rewriter) const override {
-    replaceByFormula(rewriter, op, /*fma=*/false,
+    replaceByFormula(rewriter, op, MathFeatures(),
                      [](LaneMath &, ArrayRef<Lane> x) {
                        Lane low = x[1], high = x[2];
                        Lane raised = select(low > x[0], low, x[0]);
@@ -193,7 +197,7 @@ template <typename OpTy> struct ExpandQuestion : OpRewritePattern<OpTy> {
       return rewriter.notifyMatchFailure(op, "f32 and f64 only");
     }
     replaceByFormula(
-        rewriter, op, /*fma=*/false,
+        rewriter, op, MathFeatures(),
         [&](LaneMath &, ArrayRef<Lane> x) { return formula(x[0]); });
     return success();
   }
@@ -226,7 +230,7 @@ struct ExpandNumber : OpRewritePattern<OpTy> {
       return rewriter.notifyMatchFailure(op, "f32 and f64 only");
     }
     replaceByFormula(
-        rewriter, op, /*fma=*/false, [](LaneMath &, ArrayRef<Lane> x) {
+        rewriter, op, MathFeatures(), [](LaneMath &, ArrayRef<Lane> x) {
           // One instruction, which gives the second operand for NaN in either.
           Lane chosen = select(isMax ? x[0] > x[1] : x[0] < x[1], x[0], x[1]);
           return select(isNaN(x[1]), x[0], chosen);
@@ -248,35 +252,39 @@ Lane emitRsqrt(Lane x) { return 1.0 / sqrt(x); }
 void populateExpandMathPatterns(RewritePatternSet &patterns,
                                 const TargetSpec &target) {
   MLIRContext *context = patterns.getContext();
-  bool fma = target.hasFma;
-  patterns.add<ExpandUnary<math::ExpOp>>(context, fma, emitExp, emitExp);
-  patterns.add<ExpandUnary<math::Exp2Op>>(context, fma, emitExp2, emitExp2);
-  patterns.add<ExpandUnary<math::ExpM1Op>>(context, fma, emitExpm1, emitExpm1);
-  patterns.add<ExpandUnary<math::LogOp>>(context, fma, emitLog, emitLog);
-  patterns.add<ExpandUnary<math::TanhOp>>(context, fma, emitTanh, emitTanh);
-  patterns.add<ExpandUnary<math::SinOp>>(context, fma, emitSin, emitSin);
-  patterns.add<ExpandUnary<math::CosOp>>(context, fma, emitCos, emitCos);
-  patterns.add<ExpandUnary<math::ErfOp>>(context, fma, emitErf, emitErf);
-  patterns.add<ExpandUnary<math::RsqrtOp>>(context, fma, emitRsqrt, emitRsqrt);
+  MathFeatures features = {target.hasFma, target.vectorBytes == 64};
+  patterns.add<ExpandUnary<math::ExpOp>>(context, features, emitExp, emitExp);
+  patterns.add<ExpandUnary<math::Exp2Op>>(context, features, emitExp2,
+                                          emitExp2);
+  patterns.add<ExpandUnary<math::ExpM1Op>>(context, features, emitExpm1,
+                                           emitExpm1);
+  patterns.add<ExpandUnary<math::LogOp>>(context, features, emitLog, emitLog);
+  patterns.add<ExpandUnary<math::TanhOp>>(context, features, emitTanh,
+                                          emitTanh);
+  patterns.add<ExpandUnary<math::SinOp>>(context, features, emitSin, emitSin);
+  patterns.add<ExpandUnary<math::CosOp>>(context, features, emitCos, emitCos);
+  patterns.add<ExpandUnary<math::ErfOp>>(context, features, emitErf, emitErf);
+  patterns.add<ExpandUnary<math::RsqrtOp>>(context, features, emitRsqrt,
+                                           emitRsqrt);
 
   Unary inF64 = nullptr;
-  patterns.add<ExpandUnary<math::Log2Op>>(context, fma, inF64, emitLog2);
-  patterns.add<ExpandUnary<math::Log10Op>>(context, fma, inF64, emitLog10);
-  patterns.add<ExpandUnary<math::Log1pOp>>(context, fma, inF64, emitLog1p);
-  patterns.add<ExpandUnary<math::SinhOp>>(context, fma, inF64, emitSinh);
-  patterns.add<ExpandUnary<math::CoshOp>>(context, fma, inF64, emitCosh);
-  patterns.add<ExpandUnary<math::AsinhOp>>(context, fma, inF64, emitAsinh);
-  patterns.add<ExpandUnary<math::AcoshOp>>(context, fma, inF64, emitAcosh);
-  patterns.add<ExpandUnary<math::AtanhOp>>(context, fma, inF64, emitAtanh);
-  patterns.add<ExpandUnary<math::TanOp>>(context, fma, inF64, emitTan);
-  patterns.add<ExpandUnary<math::AsinOp>>(context, fma, inF64, emitAsin);
-  patterns.add<ExpandUnary<math::AcosOp>>(context, fma, inF64, emitAcos);
-  patterns.add<ExpandUnary<math::AtanOp>>(context, fma, inF64, emitAtan);
-  patterns.add<ExpandUnary<math::CbrtOp>>(context, fma, inF64, emitCbrt);
+  patterns.add<ExpandUnary<math::Log2Op>>(context, features, inF64, emitLog2);
+  patterns.add<ExpandUnary<math::Log10Op>>(context, features, inF64, emitLog10);
+  patterns.add<ExpandUnary<math::Log1pOp>>(context, features, inF64, emitLog1p);
+  patterns.add<ExpandUnary<math::SinhOp>>(context, features, inF64, emitSinh);
+  patterns.add<ExpandUnary<math::CoshOp>>(context, features, inF64, emitCosh);
+  patterns.add<ExpandUnary<math::AsinhOp>>(context, features, inF64, emitAsinh);
+  patterns.add<ExpandUnary<math::AcoshOp>>(context, features, inF64, emitAcosh);
+  patterns.add<ExpandUnary<math::AtanhOp>>(context, features, inF64, emitAtanh);
+  patterns.add<ExpandUnary<math::TanOp>>(context, features, inF64, emitTan);
+  patterns.add<ExpandUnary<math::AsinOp>>(context, features, inF64, emitAsin);
+  patterns.add<ExpandUnary<math::AcosOp>>(context, features, inF64, emitAcos);
+  patterns.add<ExpandUnary<math::AtanOp>>(context, features, inF64, emitAtan);
+  patterns.add<ExpandUnary<math::CbrtOp>>(context, features, inF64, emitCbrt);
 
-  patterns.add<ExpandBinary<math::Atan2Op>>(context, fma, emitAtan2);
-  patterns.add<ExpandBinary<math::PowFOp>>(context, fma, emitPow);
-  patterns.add<ExpandBinary<arith::RemFOp>>(context, fma, emitRemainder);
+  patterns.add<ExpandBinary<math::Atan2Op>>(context, features, emitAtan2);
+  patterns.add<ExpandBinary<math::PowFOp>>(context, features, emitPow);
+  patterns.add<ExpandBinary<arith::RemFOp>>(context, features, emitRemainder);
 
   patterns.add<ExpandNumber<arith::MaxNumFOp, true>,
                ExpandNumber<arith::MinNumFOp, false>>(context);
@@ -284,8 +292,8 @@ void populateExpandMathPatterns(RewritePatternSet &patterns,
                ExpandSincos>(context);
   patterns.add<ExpandQuestion<math::IsInfOp>>(context, emitIsInfinite);
   patterns.add<ExpandQuestion<math::IsNormalOp>>(context, emitIsNormal);
-  patterns.add<ExpandVectorFma>(context, fma);
-  if (!fma) {
+  patterns.add<ExpandVectorFma>(context, features);
+  if (!features.fma) {
     patterns.add<ExpandFma>(context);
   }
 }

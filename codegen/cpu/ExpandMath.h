@@ -17,7 +17,7 @@ namespace tilewright {
 /// Replaces `op`, an elementwise operation, by what `formula` makes of its
 /// operands; vectors of several dimensions are handed to it flattened.
 void replaceByFormula(
-    mlir::PatternRewriter &rewriter, mlir::Operation *op, bool fma,
+    mlir::PatternRewriter &rewriter, mlir::Operation *op, MathFeatures features,
     llvm::function_ref<Lane(LaneMath &, llvm::ArrayRef<Lane>)> formula);
 
 /// The operations of `math` on f32 and f64, and arith.remf.

@@ -114,7 +114,7 @@ struct ExpandExtension : OpRewritePattern<arith::ExtFOp> {
       return rewriter.notifyMatchFailure(op, "the level has an instruction");
     }
     replaceByFormula(
-        rewriter, op, /*fma=*/false, [&](LaneMath &math, ArrayRef<Lane> x) {
+        rewriter, op, MathFeatures(), [&](LaneMath &math, ArrayRef<Lane> x) {
           Lane single;
           if (from.isBF16()) {
             single = bf16ToF32(x[0]);
@@ -147,7 +147,7 @@ struct ExpandTruncation : OpRewritePattern<arith::TruncFOp> {
                               hasInstruction(op.getType()))) {
       return rewriter.notifyMatchFailure(op, "the level has an instruction");
     }
-    replaceByFormula(rewriter, op, /*fma=*/false,
+    replaceByFormula(rewriter, op, MathFeatures(),
                      [&](LaneMath &math, ArrayRef<Lane> x) {
                        Lane single = fromDouble ? roundToOdd(x[0]) : x[0];
                        if (to.isBF16()) {

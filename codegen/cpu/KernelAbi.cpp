@@ -15,6 +15,7 @@
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -136,7 +137,7 @@ int32_t controlWord(bool keepDenormals) {
 /// Makes the function that the runtime calls.
 void makeEntry(OpBuilder &builder, Location loc, StringRef name,
                unsigned numBuffers, unsigned numSizes, LLVM::LLVMFuncOp body,
-               bool keepDenormals) {
+               bool keepDenormals, bool streams) {
   MLIRContext *context = builder.getContext();
   auto pointer = LLVM::LLVMPointerType::get(context);
   Type i64 = builder.getI64Type();
@@ -164,6 +165,13 @@ void makeEntry(OpBuilder &builder, Location loc, StringRef name,
   operands.push_back(loadElement(builder, loc, pointer, args, StatusWord));
   Value before = setControlWord(builder, loc, controlWord(keepDenormals));
   LLVM::CallOp::create(builder, loc, body, operands);
+  if (streams) {
+    // Non-temporal stores are not ordered by what tells other threads that
+    // this one has finished.
+    LLVM::CallIntrinsicOp::create(builder, loc,
+                                  builder.getStringAttr("llvm.x86.sse.sfence"),
+                                  ValueRange());
+  }
   LLVM::CallIntrinsicOp::create(
       builder, loc, builder.getStringAttr("llvm.x86.sse.ldmxcsr"), before);
   LLVM::ReturnOp::create(builder, loc, ValueRange());
@@ -176,10 +184,13 @@ void lowerKernelAbi(twk::KernelOp kernel, bool keepDenormals) {
   std::string name = kernel.getSymName().str();
   unsigned numBuffers = kernel.getNumBuffers();
   unsigned numSizes = kernel.getNumSizes();
+  bool streams = false;
+  kernel.walk(
+      [&](vector::StoreOp store) { streams |= store.getNontemporal(); });
   LLVM::LLVMFuncOp body = makeBody(builder, kernel, converter);
   builder.setInsertionPointAfter(body);
   makeEntry(builder, kernel.getLoc(), name, numBuffers, numSizes, body,
-            keepDenormals);
+            keepDenormals, streams);
   kernel.erase();
 }
 

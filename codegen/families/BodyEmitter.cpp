@@ -169,11 +169,13 @@ Result<Lanes> BodyEmitter::emitLoad(LoadOp load, ArrayRef<Lanes> operands) {
     return Lanes::vector(b.create<arith::SelectOp>(condition, b.asVector(*held),
                                                    b.asVector(otherwise)));
   }
-  const Memory *memory = frame.memoryOf(source);
-  if (!memory) {
+  const Memory *place = frame.memoryOf(source);
+  if (!place) {
     return Status(ErrorCode::Internal,
                   "a scalar body loads a tensor that has no memory");
   }
+  Memory memory = *place;
+  memory.readsAhead |= load->hasAttr(readsAheadName);
   Activity activity;
   activity.lanes = activeLanes;
   // The operands are the source, the indices, the guard and its alternative.
@@ -183,8 +185,8 @@ Result<Lanes> BodyEmitter::emitLoad(LoadOp load, ArrayRef<Lanes> operands) {
     activity.otherwise = operands[2 + rank].value;
   }
   Lanes offset =
-      offsetOf(frame, *memory, source.getType(), operands.slice(1, rank));
-  return loadLanes(frame, *memory, offset, activity);
+      offsetOf(frame, memory, source.getType(), operands.slice(1, rank));
+  return loadLanes(frame, memory, offset, activity);
 }
 
 Lanes BodyEmitter::emitClamp(ArrayRef<Lanes> operands) {

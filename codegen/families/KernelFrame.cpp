@@ -196,6 +196,20 @@ ArrayRef<Memory> KernelFrame::outputsOf(Value value) const {
                              : ArrayRef<Memory>(it->second);
 }
 
+void KernelFrame::setStreaming(ArrayRef<Value> values, bool isStreamed) {
+  for (Value value : values) {
+    for (Memory &memory : outputs[value]) {
+      memory.isStreamed = isStreamed;
+    }
+  }
+}
+
+void KernelFrame::readOperandsAhead() {
+  for (Value argument : region.op.getBody().front().getArguments()) {
+    memories[argument].readsAhead = true;
+  }
+}
+
 const Lanes *KernelFrame::registerOf(Value value, unsigned copy) const {
   auto it = registers.find({stripReshapes(value), copy});
   return it == registers.end() ? nullptr : &it->second;

@@ -29,6 +29,11 @@ struct Memory {
   unsigned ignored = 0;
   /// Set when the tensor is a slice of what the memory holds.
   std::optional<tw::Slice> slice = std::nullopt;
+  /// Whole vectors are written past the caches; their first element is at a
+  /// multiple of the target's vector.
+  bool isStreamed = false;
+  /// Contiguous loads ask for what comes next.
+  bool readsAhead = false;
 };
 
 /// The type of a body's scalar in a kernel: small floats are integers of their
@@ -66,6 +71,10 @@ public:
   void setMemory(mlir::Value value, Memory memory);
   /// The buffers that `value` must be written to: one per time it is yielded.
   llvm::ArrayRef<Memory> outputsOf(mlir::Value value) const;
+  /// Whether stores to the outputs of `values` stream from here on.
+  void setStreaming(llvm::ArrayRef<mlir::Value> values, bool isStreamed);
+  /// Loads from operands of the region read ahead from here on.
+  void readOperandsAhead();
 
   /// What a value of the region is at the coordinates of register copy `copy`.
   const Lanes *registerOf(mlir::Value value, unsigned copy) const;

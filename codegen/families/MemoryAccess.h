@@ -10,6 +10,9 @@
 
 namespace tilewright::families {
 
+/// A load with this attribute walks memory from end to end and reads ahead.
+constexpr llvm::StringLiteral readsAheadName = "reads_ahead";
+
 /// Which lanes of an access happen. Null members are true.
 struct Activity {
   mlir::Value lanes;     ///< the lanes that exist: a vector of i1

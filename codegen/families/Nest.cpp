@@ -11,6 +11,7 @@
 #include "codegen/families/MemoryAccess.h"
 #include "codegen/families/Reduction.h"
 #include "codegen/families/ReshapeCoordinates.h"
+#include "codegen/families/Streaming.h"
 #include "codegen/families/TaskLoop.h"
 #include "codegen/families/TaskSpace.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -248,8 +249,25 @@ Status NestEmitter::run() {
             : b.floorDiv(b.add(extent, Lanes::index(digit.step - 1)),
                          Lanes::index(digit.step)));
   }
-  return emitTaskLoop(frame, counts,
-                      [&](ArrayRef<Value> digits) { return task(digits); });
+  auto tasks = [&] {
+    return emitTaskLoop(frame, counts,
+                        [&](ArrayRef<Value> digits) { return task(digits); });
+  };
+  if (region.form != Form::Pointwise || parameters.vectorAxis < 0 ||
+      parameters.wide) {
+    return tasks();
+  }
+  // Long runs of memory; a short one would read ahead in vain.
+  constexpr int64_t shortRun = 2048; // elements
+  DimExpr run = domain.parallel[parameters.vectorAxis].extent;
+  if (run.getConstant().value_or(shortRun) >= shortRun) {
+    frame.readOperandsAhead();
+  }
+  SmallVector<Value> results;
+  for (Operation *map : region.primitives) {
+    results.append(map->result_begin(), map->result_end());
+  }
+  return emitStreaming(frame, results, tasks);
 }
 
 Status NestEmitter::task(ArrayRef<Value> digits) {

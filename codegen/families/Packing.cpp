@@ -6,6 +6,7 @@
 
 #include "codegen/families/Packing.h"
 #include "codegen/families/Access.h"
+#include "codegen/families/MemoryAccess.h"
 #include "codegen/families/NestSchedule.h"
 #include "ir/BodyBuilder.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -162,7 +163,8 @@ static PackOrder orderOf(const FusedRegion &region, const PackSite &site) {
 }
 
 /// Inserts the pack in front of the region and redirects the load.
-static void pack(FusedRegion &region, const PackSite &site) {
+static void pack(FusedRegion &region, const PackSite &site,
+                 const TargetSpec &target) {
   FusedOp op = region.op;
   LoadOp load = site.load;
   auto argument = cast<BlockArgument>(load.getSource());
@@ -187,6 +189,12 @@ static void pack(FusedRegion &region, const PackSite &site) {
   }
   indices.push_back(body.mod(site.coordinate, width));
   Value replacement = body.load(packedArgument, indices);
+  // What may be in the second cache still is not asked for.
+  DimExpr bytes = elementCount(packed.getType()) *
+                  storageBytes(elementTypeOf(packed.getType()));
+  if (bytes.getConstant().value_or(0) > target.l2Bytes / 4) {
+    replacement.getDefiningOp()->setAttr(readsAheadName, builder.getUnitAttr());
+  }
   load.getResult().replaceAllUsesWith(replacement);
   load.erase();
   if (argument.use_empty()) {
@@ -214,7 +222,7 @@ Status packConstants(ModuleOp module, const TargetSpec &target,
       log.did("TWT002", op.getLoc(),
               "constant operand packed for the lanes of the contraction",
               {{"lanes", static_cast<double>(site->width)}});
-      families::pack(*region, *site);
+      families::pack(*region, *site, target);
     }
     return WalkResult::advance();
   });

@@ -8,9 +8,11 @@
 #include "codegen/families/BodyEmitter.h"
 #include "codegen/families/MemoryAccess.h"
 #include "codegen/families/Reduction.h"
+#include "codegen/families/Streaming.h"
 #include "codegen/families/TaskLoop.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/fuse/Access.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
@@ -50,18 +52,24 @@ static SmallVector<DimExpr> innerExtents(const FusedRegion &region,
   return domain;
 }
 
-/// The values that later primitives read and that neither a register nor an
-/// output holds: each gets a buffer of one row, 64-byte aligned.
-static SmallVector<Value> rowBuffers(const FusedRegion &region) {
-  llvm::DenseSet<Value> yielded, loaded;
-  for (Value value : region.getYield().getOperands()) {
-    yielded.insert(stripReshapes(value));
-  }
-  SmallVector<Value> buffers;
+/// What the primitives of the region load.
+static llvm::DenseSet<Value> loadedValues(const FusedRegion &region) {
+  llvm::DenseSet<Value> loaded;
   for (Operation *primitive : region.primitives) {
     primitive->walk(
         [&](LoadOp load) { loaded.insert(stripReshapes(load.getSource())); });
   }
+  return loaded;
+}
+
+/// The values that later primitives read and that neither a register nor an
+/// output holds: each gets a buffer of one row, 64-byte aligned.
+static SmallVector<Value> rowBuffers(const FusedRegion &region) {
+  llvm::DenseSet<Value> yielded, loaded = loadedValues(region);
+  for (Value value : region.getYield().getOperands()) {
+    yielded.insert(stripReshapes(value));
+  }
+  SmallVector<Value> buffers;
   for (Operation *primitive : region.primitives) {
     if (!isa<MapOp>(primitive) || innerExtents(region, primitive).empty()) {
       continue;
@@ -114,6 +122,13 @@ Launch rowsLaunch(const FusedRegion &region) {
   return launch;
 }
 
+/// True if the load reads an operand of the region element by element.
+static bool readsOperand(LoadOp load) {
+  return isa<BlockArgument>(stripReshapes(load.getSource())) &&
+         readsAtOwnCoordinates(load) &&
+         load.getIndices().size() == domainOf(primitiveOf(load)).size();
+}
+
 //===----------------------------------------------------------------------===//
 // The kernel
 //===----------------------------------------------------------------------===//
@@ -130,6 +145,7 @@ public:
 
 private:
   void makeBuffers();
+  SmallVector<Value> finalResults();
   Status row(ArrayRef<Value> at);
   Status reduction(ReduceOp reduce);
   Status map(MapOp map);
@@ -138,24 +154,49 @@ private:
   Status mapVectors(MapOp map, const TileAxis &axis,
                     SmallVector<Lanes> coordinates);
   Status mapPoint(MapOp map, ArrayRef<Lanes> coordinates, Value activeLanes);
+  void prefetchNextRow(MapOp map, ArrayRef<Lanes> coordinates);
 
   KernelFrame &frame;
   LaneBuilder &b;
   const FusedRegion &region;
   const RowParameters &parameters;
   SmallVector<Lanes> rowAt;
+  /// The last map that reads operands element by element.
+  MapOp prefetching;
 };
 
 } // namespace
 
 Status RowEmitter::run() {
   makeBuffers();
+  for (Operation *primitive : region.primitives) {
+    auto map = dyn_cast<MapOp>(primitive);
+    if (map && region.rows > 0 &&
+        llvm::any_of(map.getBody().getOps<LoadOp>(), readsOperand)) {
+      prefetching = map;
+    }
+  }
   SmallVector<Lanes> counts;
   for (DimExpr extent : region.parallel) {
     counts.push_back(frame.size(extent));
   }
-  return emitTaskLoop(frame, counts,
-                      [&](ArrayRef<Value> at) { return row(at); });
+  return emitStreaming(frame, finalResults(), [&] {
+    return emitTaskLoop(frame, counts,
+                        [&](ArrayRef<Value> at) { return row(at); });
+  });
+}
+
+/// The results of maps that no later primitive reads.
+SmallVector<Value> RowEmitter::finalResults() {
+  llvm::DenseSet<Value> loaded = loadedValues(region);
+  SmallVector<Value> results;
+  for (Operation *primitive : region.primitives) {
+    if (isa<MapOp>(primitive) && !innerExtents(region, primitive).empty()) {
+      llvm::copy_if(primitive->getResults(), std::back_inserter(results),
+                    [&](Value value) { return !loaded.contains(value); });
+    }
+  }
+  return results;
 }
 
 /// Carves the workspace; results that are read again are read from their
@@ -262,6 +303,9 @@ Status RowEmitter::mapVectors(MapOp map, const TileAxis &axis,
         emitLoop(b, b.constantIndex(0), mainEnd, width, [&](Value at) {
           b.setWidth(width);
           coordinate = Lanes::coordinate(at, width);
+          if (map == prefetching) {
+            prefetchNextRow(map, coordinates);
+          }
           Status status = mapPoint(map, coordinates, Value());
           b.setWidth(1);
           return status;
@@ -288,6 +332,36 @@ Status RowEmitter::mapVectors(MapOp map, const TileAxis &axis,
     b.setWidth(1);
     return status;
   });
+}
+
+/// A row's passes over the caches leave the memory idle: the last one asks for
+/// the next row.
+void RowEmitter::prefetchNextRow(MapOp map, ArrayRef<Lanes> coordinates) {
+  constexpr int64_t lineBytes = 64, secondCache = 2; // as in llvm.prefetch
+  constexpr int64_t leastAhead = 2048;
+  SmallVector<Lanes> next(coordinates);
+  Lanes &row = next[region.rows - 1];
+  int64_t rowBytes = 1;
+  for (DimExpr extent : innerExtents(region, map)) {
+    rowBytes *= std::max<int64_t>(extent.getConstant().value_or(leastAhead), 1);
+    rowBytes = std::min(rowBytes, leastAhead);
+  }
+  for (LoadOp load : map.getBody().getOps<LoadOp>()) {
+    if (!readsOperand(load)) {
+      continue;
+    }
+    const Memory &memory = *frame.memoryOf(load.getSource());
+    int64_t rows =
+        llvm::divideCeil(leastAhead, rowBytes * storageBytes(memory.element));
+    row = b.add(coordinates[region.rows - 1], Lanes::index(rows));
+    Lanes offset = offsetOf(frame, memory, load.getSource().getType(), next);
+    int64_t elements = lineBytes / storageBytes(memory.element);
+    for (int64_t i = 0; i < parameters.width; i += elements) {
+      Value at = b.first(b.add(offset, Lanes::index(i)));
+      b.create<memref::PrefetchOp>(memory.memref, at, /*isWrite=*/false,
+                                   secondCache, /*isDataCache=*/true);
+    }
+  }
 }
 
 /// Evaluates a map at one place of the row and writes it where it is needed.

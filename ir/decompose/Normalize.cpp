@@ -57,6 +57,10 @@ static SmallVector<Value> withoutAxis(ValueRange all, int64_t axis) {
   return others;
 }
 
+static Value reciprocal(BodyBuilder &body, Value x) {
+  return body.create<arith::DivFOp>(body.constant(x.getType(), 1.0), x);
+}
+
 FailureOr<SmallVector<Value>> SoftmaxOp::decompose(OpBuilder &builder) {
   Location loc = getLoc();
   int64_t axis = getAxis();
@@ -74,27 +78,32 @@ FailureOr<SmallVector<Value>> SoftmaxOp::decompose(OpBuilder &builder) {
       },
       "softmax");
   // A row of -inf alone gives NaN, as the formula has it.
-  auto shifted = [&](BodyBuilder &body, ValueRange at,
-                     ValueRange row) -> Value {
+  auto shifted = [&](BodyBuilder &body, ValueRange at) -> Value {
     Value x = body.widen(body.load(getInput(), at));
-    return body.subOf(x, body.load(greatest, row));
+    return body.subOf(x, body.load(greatest, withoutAxis(at, axis)));
   };
+  Value exponentials = buildMap(
+      builder, loc, dims, type,
+      [&](BodyBuilder &body, ValueRange at) -> Value {
+        return body.create<math::ExpOp>(shifted(body, at));
+      },
+      "softmax");
   Value sum = buildReduce(
       builder, loc, FoldKind::Add, rows, {extent}, type,
-      [&](BodyBuilder &body, ValueRange at) -> Value {
-        return body.create<math::ExpOp>(shifted(
-            body, withAxis(at.drop_back(), axis, at.back()), at.drop_back()));
+      [&](BodyBuilder &body, ValueRange at) {
+        return body.load(exponentials,
+                         withAxis(at.drop_back(), axis, at.back()));
       },
       "softmax");
   return SmallVector<Value>{buildMap(
       builder, loc, dims, element,
       [&](BodyBuilder &body, ValueRange at) {
-        SmallVector<Value> row = withoutAxis(at, axis);
-        Value x = shifted(body, at, row);
-        Value total = body.load(sum, row);
-        Value y = getLog() ? body.subOf(x, body.create<math::LogOp>(total))
-                           : Value(body.create<arith::DivFOp>(
-                                 body.create<math::ExpOp>(x), total));
+        Value total = body.load(sum, withoutAxis(at, axis));
+        // The sum is at least one, or NaN: its reciprocal is as good.
+        Value y = getLog() ? body.subOf(shifted(body, at),
+                                        body.create<math::LogOp>(total))
+                           : body.mulOf(body.load(exponentials, at),
+                                        reciprocal(body, total));
         return body.narrow(y, element);
       },
       "softmax")};
@@ -147,7 +156,8 @@ FailureOr<SmallVector<Value>> NormalizeOp::decompose(OpBuilder &builder) {
         Value variance = average(body, body.load(squares, at.take_front(axis)));
         Value root = body.create<math::SqrtOp>(
             body.addOf(variance, body.constant(type, epsilon)));
-        Value y = body.create<arith::DivFOp>(centered(body, at), root);
+        // ONNX's own definition of the norms takes the reciprocal, too.
+        Value y = body.mulOf(centered(body, at), reciprocal(body, root));
         auto operand = [&](Value tensor) {
           return body.cast(body.loadBroadcast(tensor, at),
                            elementTypeOf(tensor.getType()), type);

@@ -32,7 +32,7 @@ Lane reducedExpm1(Lane r) {
 }
 
 struct Reduction {
-  Lane n; ///< an integer lane
+  Rounded n;
   Lane r;
 };
 
@@ -44,23 +44,14 @@ Reduction reduceByLn2(Lane x) {
   double low = isDouble(x) ? 0x1.a39ef35793c76p-33 : -0x1.bd0106p-13;
   Lane r = mulAdd(n.asFloat, -high, x);
   r = mulAdd(n.asFloat, -low, r);
-  return {n.asInt, r};
-}
-
-/// y·2^n in two steps, so that n may leave the range of normal exponents: the
-/// result overflows to infinity, or is rounded once as a subnormal number.
-Lane scale(Lane y, Lane n) {
-  Type element = getElementTypeOrSelf(y.value.getType());
-  Lane half = shiftRightSigned(n, 1);
-  Lane rest = subInt(n, half);
-  return y * powerOfTwo(half, element) * powerOfTwo(rest, element);
+  return {n, r};
 }
 } // namespace
 
 Lane emitExp(Lane x) {
   x = isDouble(x) ? clamp(x, -746, 710) : clamp(x, -104, 89);
   Reduction reduced = reduceByLn2(x);
-  return scale(reducedExpm1(reduced.r) + 1.0, reduced.n);
+  return scaleBy2(reducedExpm1(reduced.r) + 1.0, reduced.n);
 }
 
 Lane emitExp2(Lane x) {
@@ -68,7 +59,7 @@ Lane emitExp2(Lane x) {
   Rounded n = roundToInt(x);
   Lane fraction = x - n.asFloat;
   Lane r = fraction * 0.6931471805599453;
-  return scale(reducedExpm1(r) + 1.0, n.asInt);
+  return scaleBy2(reducedExpm1(r) + 1.0, n);
 }
 
 Lane emitExpm1(Lane x) {
@@ -77,11 +68,11 @@ Lane emitExpm1(Lane x) {
   Lane limited = isDouble(x) ? clamp(x, -40, 710) : clamp(x, -40, 89);
   Reduction reduced = reduceByLn2(limited);
   Lane core = reducedExpm1(reduced.r);
-  Lane halfPower =
-      powerOfTwo(subInt(reduced.n, 1), getElementTypeOrSelf(x.value.getType()));
+  Lane halfPower = powerOfTwo(subInt(reduced.n.asInt, 1),
+                              getElementTypeOrSelf(x.value.getType()));
   Lane rest = halfPower - 0.5;
   Lane half = mulAdd(halfPower, core, rest);
-  Lane isReduced = compareInt(arith::CmpIPredicate::eq, reduced.n, 0);
+  Lane isReduced = compareInt(arith::CmpIPredicate::eq, reduced.n.asInt, 0);
   // Near zero the result is the polynomial itself, down to subnormal numbers.
   return copySign(select(isReduced, core, half + half), x);
 }

@@ -6,6 +6,7 @@
 
 #include "codegen/cpu/math/LaneMath.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -84,7 +85,7 @@ Lane operator*(double a, Lane b) { return b.math->constant(b, a) * b; }
 Lane operator/(double a, Lane b) { return b.math->constant(b, a) / b; }
 
 Lane mulAdd(Lane a, Lane b, Lane c) {
-  if (!a.math->fma) {
+  if (!a.math->features.fma) {
     return a * b + c;
   }
   return a.math->wrap(math::FmaOp::create(a.math->builder, a.math->loc, a.value,
@@ -254,6 +255,50 @@ Lane powerOfTwo(Lane n, Type floatElement) {
   return floatOfBits(shiftLeft(biased, isF64 ? 52 : 23), floatElement);
 }
 
+/// VSCALEFPS, 16 lanes at a time.
+static Lane scaleVectors(Lane x, Lane n) {
+  constexpr int64_t lanes = 16;
+  constexpr int32_t currentRounding = 4; // _MM_FROUND_CUR_DIRECTION
+  OpBuilder &b = x.math->builder;
+  Location loc = x.math->loc;
+  auto part = VectorType::get({lanes}, b.getF32Type());
+  auto mask = arith::ConstantOp::create(b, loc, b.getI16IntegerAttr(-1));
+  auto rounding =
+      LLVM::ConstantOp::create(b, loc, b.getI32Type(), currentRounding);
+  int64_t count = cast<VectorType>(x.value.getType()).getNumElements();
+  Value result = x.value;
+  for (int64_t i = 0; i < count; i += lanes) {
+    auto slice = [&](Value vector) -> Value {
+      return count == lanes ? vector
+                            : vector::ExtractStridedSliceOp::create(
+                                  b, loc, vector, i, lanes, 1);
+    };
+    Value own = slice(x.value), power = slice(n.value);
+    Value scaled =
+        LLVM::CallIntrinsicOp::create(
+            b, loc, part, b.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"),
+            ValueRange{own, power, own, mask, rounding})
+            .getResults();
+    result = count == lanes ? scaled
+                            : vector::InsertStridedSliceOp::create(
+                                  b, loc, scaled, result, i, 1);
+  }
+  return x.math->wrap(result);
+}
+
+Lane scaleBy2(Lane x, Rounded n) {
+  auto vector = dyn_cast<VectorType>(x.value.getType());
+  if (x.math->features.scalesBy2 && vector && !isDouble(x) &&
+      vector.getNumElements() % 16 == 0) {
+    return scaleVectors(x, n.asFloat);
+  }
+  // In two steps, so that n may leave the range of normal exponents.
+  Type element = getElementTypeOrSelf(x.value.getType());
+  Lane half = shiftRightSigned(n.asInt, 1);
+  Lane rest = subInt(n.asInt, half);
+  return x * powerOfTwo(half, element) * powerOfTwo(rest, element);
+}
+
 DoubleLane twoSum(Lane a, Lane b) {
   Lane sum = a + b;
   Lane fromB = sum - a;
@@ -271,7 +316,7 @@ DoubleLane quickTwoSum(Lane a, Lane b) {
 
 DoubleLane twoProduct(Lane a, Lane b) {
   Lane product = a * b;
-  if (a.math->fma) {
+  if (a.math->features.fma) {
     return {product, mulAdd(a, b, -product)};
   }
   // Veltkamp's splitting into 26 bits each, and Dekker's product.

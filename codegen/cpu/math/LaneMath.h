@@ -36,12 +36,17 @@ struct Lane {
   LaneMath *math = nullptr;
 };
 
+/// Instructions of a level that formulas are better with.
+struct MathFeatures {
+  bool fma = false;       ///< a fused multiply-add
+  bool scalesBy2 = false; ///< x·2^n for 16 floats (VSCALEFPS)
+};
+
 /// Emits operations at a builder's insertion point.
 class LaneMath {
 public:
-  /// \param fma the level has a fused multiply-add instruction.
-  LaneMath(mlir::OpBuilder &builder, mlir::Location loc, bool fma)
-      : builder(builder), loc(loc), fma(fma) {}
+  LaneMath(mlir::OpBuilder &builder, mlir::Location loc, MathFeatures features)
+      : builder(builder), loc(loc), features(features) {}
 
   Lane wrap(mlir::Value value) { return {value, this}; }
   /// \returns `value` in the type of `like`, which is a float.
@@ -51,7 +56,7 @@ public:
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
-  const bool fma;
+  const MathFeatures features;
 };
 
 /// \returns `type` with its element type replaced: of the same shape.
@@ -146,6 +151,10 @@ struct Rounded {
   Lane asInt; ///< i32 for f32, i64 for f64
 };
 Rounded roundToInt(Lane x);
+
+/// x·2^n, rounded once; overflows to infinity. \pre |n| < 2^8 (f32), 2^11
+/// (f64).
+Lane scaleBy2(Lane x, Rounded n);
 
 /// \returns 2^n for an integer lane in the range of normal numbers.
 Lane powerOfTwo(Lane n, mlir::Type floatElement);

@@ -44,6 +44,38 @@ TEST_P(Pointwise, AddsWithEveryTail) {
   }
 }
 
+TEST_P(Pointwise, StreamsResultsBeyondTheCaches) {
+  auto region = compile(R"(
+    func.func @f(%x: tensor<?xf32, #tw.dims<[N]>>) {
+      %r = tw.fused @add(%a = %x : tensor<?xf32, #tw.dims<[N]>>) {
+        %s = tw.map(%i) {
+          %p = tw.load %a[%i] : tensor<?xf32, #tw.dims<[N]>> -> f32
+          %t = arith.addf %p, %p : f32
+          tw.yield %t : f32
+        } : tensor<?xf32, #tw.dims<[N]>>
+        tw.yield %s : tensor<?xf32, #tw.dims<[N]>>
+      } : tensor<?xf32, #tw.dims<[N]>>
+      return
+    })");
+  if (!region) {
+    return;
+  }
+  // Four times the third cache and a rest, at a whole vector and beside one.
+  const int n = static_cast<int>(target().l3Bytes) + 5;
+  std::vector<float> x = randomFloats(n, 1), y(n + 32, 7);
+  auto *aligned = reinterpret_cast<float *>(
+      (reinterpret_cast<uintptr_t>(y.data()) + 63) / 64 * 64);
+  for (float *result : {aligned, aligned + 1}) {
+    EXPECT_EQ(region->run({x.data(), result}, {{"N", n}}), 0);
+    int wrong = 0;
+    for (int i = 0; i < n; ++i) {
+      wrong += result[i] != x[i] + x[i];
+    }
+    EXPECT_EQ(wrong, 0);
+  }
+  EXPECT_EQ(y.back(), 7);
+}
+
 TEST_P(Pointwise, BroadcastsAndKeepsTwoResults) {
   auto region = compile(R"(
     func.func @f(%x: tensor<3x5x19xf32>, %c: tensor<5xf32>) {

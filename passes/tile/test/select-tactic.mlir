@@ -14,7 +14,7 @@
 
 // A reference compile fuses nothing and takes plain loops.
 // REFERENCE-LABEL: func.func @main
-// REFERENCE-COUNT-5: tw.fused @{{.*}} attributes {{{.*}}tactic = {{{.*}}name = "reference"
+// REFERENCE-COUNT-6: tw.fused @{{.*}} attributes {{{.*}}tactic = {{{.*}}name = "reference"
 // REFERENCE-NOT: tw.fused
 func.func @main(%x: tensor<32x64xf32>, %w: tensor<64x128xf32>, %b: tensor<128xf32>)
     -> tensor<32x128xf32> {
