@@ -131,6 +131,9 @@ static DimExpr padBytes(const PadRun &run) {
 // Launch
 //===----------------------------------------------------------------------===//
 
+/// An axis shorter than a tile runs in tiles of a part of it.
+constexpr int64_t shortTiles = 3;
+
 /// About how many scalar steps are worth a thread.
 constexpr int64_t stepsPerThread = 16384;
 
@@ -193,6 +196,7 @@ private:
   Status vectorTiles(Value from);
   Status vectorTail(Value from, Value end);
   Status unrolled(unsigned number, SmallVector<int64_t> counts);
+  Status shortAxis(unsigned number, SmallVector<int64_t> counts, int64_t count);
   Status tile(ArrayRef<int64_t> counts);
   Status finishMap(MapOp map, ArrayRef<SmallVector<Lanes>> copies);
   void store(Value value, ArrayRef<SmallVector<Lanes>> copies);
@@ -356,8 +360,9 @@ Status NestEmitter::vectorTail(Value from, Value end) {
 }
 
 /// Fixes the number of copies along each unrolled axis. The last tile of an
-/// axis overlaps the one before it; an axis shorter than a tile runs one by
-/// one.
+/// axis overlaps the one before it. An axis whose extent is known at run time
+/// only has a variant for extents below a tile (few rows), guarded by the
+/// extent.
 Status NestEmitter::unrolled(unsigned number, SmallVector<int64_t> counts) {
   if (number == parameters.unroll.size()) {
     return tile(counts);
@@ -388,14 +393,42 @@ Status NestEmitter::unrolled(unsigned number, SmallVector<int64_t> counts) {
   b.setInsertionPointToStart(branch.thenBlock());
   TW_RETURN_IF_ERROR(wholeTile());
   b.setInsertionPointToStart(branch.elseBlock());
-  Status status = emitLoop(b, b.constantIndex(0), frame.sizeValue(extent), 1,
-                           [&](Value at) {
-                             position[unroll.axis] = Lanes::index(at);
-                             counts.push_back(1);
-                             return unrolled(number + 1, counts);
-                           });
+  Status status = shortAxis(number, counts, unroll.count / shortTiles);
   position[unroll.axis] = start;
   return status;
+}
+
+/// An axis that turns out shorter than a tile, from end to end: in small tiles,
+/// or one by one where it is shorter than those.
+Status NestEmitter::shortAxis(unsigned number, SmallVector<int64_t> counts,
+                              int64_t count) {
+  unsigned axis = parameters.unroll[number].axis;
+  Value extent = frame.sizeValue(domain.parallel[axis].extent);
+  counts.push_back(std::max<int64_t>(count, 1));
+  auto tiles = [&] {
+    return emitLoop(
+        b, b.constantIndex(0), extent, counts.back(), [&](Value at) {
+          if (count > 1) {
+            Value latest =
+                b.create<arith::SubIOp>(extent, b.constantIndex(count));
+            at = b.create<arith::MinSIOp>(at, latest);
+          }
+          position[axis] = Lanes::index(at);
+          return unrolled(number + 1, counts);
+        });
+  };
+  if (count <= 1) {
+    return tiles();
+  }
+  Value fits = b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, extent,
+                                       b.constantIndex(count));
+  auto branch = b.create<scf::IfOp>(fits, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  TW_RETURN_IF_ERROR(tiles());
+  b.setInsertionPointToStart(branch.elseBlock());
+  counts.pop_back();
+  return shortAxis(number, counts, 1);
 }
 
 /// The region's parallel coordinates of each copy.
