@@ -59,7 +59,7 @@ public:
     for (size_t i = next++; i < kernels.size(); i = next++) {
       auto start = std::chrono::steady_clock::now();
       twk::KernelOp kernel = kernels[i];
-      statuses[i] = compile(kernel, objects[i]);
+      statuses[i] = obtain(kernel, objects[i]);
       reports[i] = {kernel.getSymName().str(), millisecondsSince(start),
                     objects[i].size()};
     }
@@ -76,6 +76,22 @@ public:
   std::vector<CpuKernel> takeReports() { return std::move(reports); }
 
 private:
+  /// Takes the object code from the cache, or compiles and keeps it.
+  Status obtain(twk::KernelOp kernel, llvm::SmallVector<char, 0> &object) {
+    if (!options.objects || options.dump) {
+      return compile(kernel, object);
+    }
+    std::string fingerprint =
+        fingerprintOf(kernel, target, options.keepDenormals);
+    if (auto found = options.objects->find(fingerprint)) {
+      object = std::move(*found);
+      return Status::ok();
+    }
+    TW_RETURN_IF_ERROR(compile(kernel, object));
+    options.objects->store(fingerprint, object);
+    return Status::ok();
+  }
+
   Status compile(twk::KernelOp kernel, llvm::SmallVector<char, 0> &object) {
     DiagnosticCollector diagnostics(kernel.getContext());
     Result<std::unique_ptr<llvm::TargetMachine>> machine =

@@ -13,6 +13,7 @@
 
 #pragma once
 
+#include "codegen/cpu/ObjectCache.h"
 #include "targets/TargetSpec.h"
 #include "tilewright/Status.h"
 
@@ -35,6 +36,8 @@ struct CpuOptions {
   /// Without this, kernels take denormal numbers for zero, which is a hundred
   /// times as fast where they turn up.
   bool keepDenormals = true;
+  /// Object code of earlier compiles; null: none.
+  ObjectCache *objects = nullptr;
   /// When set, called for each kernel with its LLVM IR after optimisation and
   /// its assembly, from the threads that compile, one call at a time.
   std::function<void(llvm::StringRef kernel, CpuDump kind,

@@ -49,6 +49,9 @@ DictionaryAttr NestParameters::toAttribute(MLIRContext *context,
   }
   add("unroll", b.getDenseI64ArrayAttr(axes));
   add("tile", b.getDenseI64ArrayAttr(counts));
+  if (shortTile > 1) {
+    add("short_tile", b.getI64IntegerAttr(shortTile));
+  }
   if (innerVector) {
     add("inner_vector", b.getUnitAttr());
   }
@@ -81,6 +84,7 @@ NestParameters NestParameters::fromAttribute(DictionaryAttr attribute) {
   result.chunk = integer("chunk", 1);
   result.block = integer("block", 0);
   result.blockAxis = integer("block_axis", 0);
+  result.shortTile = integer("short_tile", 1);
   auto axes = attribute.getAs<DenseI64ArrayAttr>("unroll");
   auto counts = attribute.getAs<DenseI64ArrayAttr>("tile");
   if (axes && counts) {
@@ -130,9 +134,6 @@ static DimExpr padBytes(const PadRun &run) {
 //===----------------------------------------------------------------------===//
 // Launch
 //===----------------------------------------------------------------------===//
-
-/// An axis shorter than a tile runs in tiles of a part of it.
-constexpr int64_t shortTiles = 3;
 
 /// About how many scalar steps are worth a thread.
 constexpr int64_t stepsPerThread = 16384;
@@ -393,7 +394,8 @@ Status NestEmitter::unrolled(unsigned number, SmallVector<int64_t> counts) {
   b.setInsertionPointToStart(branch.thenBlock());
   TW_RETURN_IF_ERROR(wholeTile());
   b.setInsertionPointToStart(branch.elseBlock());
-  Status status = shortAxis(number, counts, unroll.count / shortTiles);
+  Status status =
+      shortAxis(number, counts, std::min(parameters.shortTile, unroll.count));
   position[unroll.axis] = start;
   return status;
 }
@@ -404,7 +406,7 @@ Status NestEmitter::shortAxis(unsigned number, SmallVector<int64_t> counts,
                               int64_t count) {
   unsigned axis = parameters.unroll[number].axis;
   Value extent = frame.sizeValue(domain.parallel[axis].extent);
-  counts.push_back(std::max<int64_t>(count, 1));
+  counts.push_back(count);
   auto tiles = [&] {
     return emitLoop(
         b, b.constantIndex(0), extent, counts.back(), [&](Value at) {

@@ -33,6 +33,9 @@ struct NestParameters {
   int64_t block = 0;
   unsigned blockAxis = 0;
   llvm::SmallVector<Unroll> unroll;
+  /// Where an unrolled axis turns out shorter than its tile: tiles of so many;
+  /// 1: one by one.
+  int64_t shortTile = 1;
   bool innerVector = false; ///< lanes run along the innermost reduction axis
   bool wide = false;        ///< accumulate floats in f64
 

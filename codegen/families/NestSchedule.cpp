@@ -393,6 +393,25 @@ std::optional<Refusal> refuseNest(const FusedRegion &region, NestShape shape,
   return std::nullopt;
 }
 
+/// The tile for few rows: those of a product may be one or a few (requests,
+/// tokens) where their number is known at run time only. The places of an image
+/// are many, and a second tile doubles what there is to compile.
+static int64_t shortTileOf(const FusedRegion &region, const TileDomain &domain,
+                           const Candidate &candidate) {
+  constexpr int64_t part = 3;
+  auto root = region.getReduce()->getAttrOfType<StringAttr>("root");
+  if (root && root == "conv") {
+    return 1;
+  }
+  int64_t tile = 1;
+  for (const NestParameters::Unroll &unroll : candidate.unroll) {
+    if (!domain.parallel[unroll.axis].extent.getConstant()) {
+      tile = std::max(tile, unroll.count / part);
+    }
+  }
+  return tile;
+}
+
 std::optional<NestChoice> chooseNest(const FusedRegion &region, NestShape shape,
                                      const TargetSpec &target) {
   CostModel model(region, target);
@@ -419,6 +438,7 @@ std::optional<NestChoice> chooseNest(const FusedRegion &region, NestShape shape,
   choice.parameters.unroll.assign(best->unroll.begin(), best->unroll.end());
   choice.parameters.chunk = best->width;
   if (shape == NestShape::Contract) {
+    choice.parameters.shortTile = shortTileOf(region, model.getDomain(), *best);
     std::tie(choice.parameters.blockAxis, choice.parameters.block) =
         rowBlock(region, model.getDomain(), choice.parameters, target);
   }

@@ -6,6 +6,9 @@
 
 #include "test/e2e/Models.h"
 
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
 #include <thread>
@@ -97,6 +100,39 @@ TEST(Modules, CompilingTwiceGivesTheSameBytes) {
         << id << ": " << first->module.size() << " and "
         << second->module.size() << " bytes";
   }
+}
+
+TEST(Modules, TakesKernelsOfEarlierCompiles) {
+  namespace fs = std::filesystem;
+  fs::path folder = fs::path(testing::TempDir()) / "objects";
+  fs::remove_all(folder);
+  std::string model = caseModel("CONV_BN_BIAS").string();
+  auto plain = compileModel(model, CompileOptions());
+  CompileOptions options;
+  options.objectFolder = folder;
+  auto first = compileModel(model, options);
+  ASSERT_TRUE(plain && first);
+  EXPECT_TRUE(plain->module == first->module);
+  auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  std::vector<fs::path> objects;
+  for (const auto &entry : fs::directory_iterator(folder)) {
+    objects.push_back(entry.path());
+    fs::last_write_time(entry.path(), old);
+  }
+  // One for the model, and those that fold its constants.
+  EXPECT_GT(objects.size(), 1U);
+  auto second = compileModel(model, options);
+  ASSERT_TRUE(second);
+  EXPECT_TRUE(second->module == first->module);
+  for (const fs::path &object : objects) {
+    EXPECT_GT(fs::last_write_time(object), old) << object;
+    std::fstream file(object, std::ios::in | std::ios::out);
+    file.seekp(100).put('x'); // damage
+  }
+  auto third = compileModel(model, options);
+  ASSERT_TRUE(third);
+  EXPECT_TRUE(third->module == first->module);
+  fs::remove_all(folder);
 }
 
 TEST(Modules, CompilingInSeveralThreadsGivesTheSameBytes) {

@@ -48,6 +48,7 @@ Result<CpuImage> compilePlanned(ModuleOp kernels,
   CpuOptions cpu;
   cpu.threads = options.threads;
   cpu.keepDenormals = options.keepDenormals;
+  cpu.objects = options.objects;
   Status dumped;
   if (!options.kernelFolder.empty()) {
     cpu.dump = [&](StringRef kernel, CpuDump kind, StringRef text) {

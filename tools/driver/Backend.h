@@ -22,7 +22,8 @@ struct BackendOptions {
   const TargetSpec *target = nullptr;
   const TacticRegistry *tactics = nullptr;
   unsigned threads = 2;
-  bool keepDenormals = false; ///< kernels compute with denormal numbers
+  bool keepDenormals = false;     ///< kernels compute with denormal numbers
+  ObjectCache *objects = nullptr; ///< of earlier compiles, or null
   /// Folder that gets each kernel as KERNEL.mlir, .ll and .s; empty: none.
   std::string kernelFolder;
 };

@@ -178,15 +178,15 @@ static Status addModel(Hasher &hasher, const fs::path &path) {
   return Status::ok();
 }
 
-/// Adds this program's own bytes: any change of the compiler changes them.
-static Status addCompiler(Hasher &hasher) {
+Result<std::string> compilerFingerprint() {
   Result<std::unique_ptr<llvm::MemoryBuffer>> program = map("/proc/self/exe");
   if (!program) {
     return program.status();
   }
+  Hasher hasher;
   hasher.add((*program)->getBufferStart(), (*program)->getBufferSize());
   hasher.add(LLVM_VERSION_STRING);
-  return Status::ok();
+  return hasher.digest();
 }
 
 Result<std::string> cacheKey(const std::string &model,
@@ -195,8 +195,10 @@ Result<std::string> cacheKey(const std::string &model,
   if (!target) {
     return Status(ErrorCode::ModuleTarget, "no CPU level runs here");
   }
+  Result<std::string> compiler = compilerFingerprint();
+  TW_RETURN_IF_ERROR(compiler.status());
   Hasher hasher;
-  TW_RETURN_IF_ERROR(addCompiler(hasher));
+  hasher.add(*compiler);
   hasher.add(std::string(target->name));
   hasher.add(options.reference);
   hasher.add(options.strict);

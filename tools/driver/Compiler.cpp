@@ -15,6 +15,8 @@
 #include "tools/driver/Evaluator.h"
 #include "tools/driver/LoneKernels.h"
 #include "tools/driver/ModuleAssembly.h"
+#include "tools/driver/ModuleCache.h"
+#include "tools/driver/ObjectFolder.h"
 #include "tools/driver/Pipeline.h"
 #include "tools/driver/Registration.h"
 #include "tools/driver/Summary.h"
@@ -36,6 +38,17 @@ double millisecondsSince(Clock::time_point start) {
       .count();
 }
 
+/// Compiled kernels of earlier compiles, or null where none are to be taken.
+std::unique_ptr<ObjectFolder> openObjects(const CompileOptions &options) {
+  if (options.objectFolder.empty()) {
+    return nullptr;
+  }
+  Result<std::string> compiler = compilerFingerprint();
+  return compiler ? std::make_unique<ObjectFolder>(options.objectFolder,
+                                                   std::move(*compiler))
+                  : nullptr;
+}
+
 /// One compile, phase by phase.
 class Compile {
 public:
@@ -45,7 +58,7 @@ public:
         threads(options.threads
                     ? options.threads
                     : llvm::hardware_concurrency().compute_thread_count()),
-        evaluator(threads) {
+        objects(openObjects(options)), evaluator(threads, objects.get()) {
     registerDialects(registry);
     registerCpuDialects(registry);
     context.appendDialectRegistry(registry);
@@ -66,6 +79,7 @@ private:
   unsigned threads;
   DialectRegistry registry;
   MLIRContext context;
+  std::unique_ptr<ObjectFolder> objects;
   Evaluator evaluator;
   DecisionLog log;
   std::string modelName;
@@ -165,6 +179,7 @@ Status Compile::phase(Phase which) {
   backend.threads = threads;
   backend.keepDenormals = options.strict || options.reference;
   backend.kernelFolder = options.kernelFolder;
+  backend.objects = objects.get();
   switch (which) {
   case Phase::Import:
     return load();

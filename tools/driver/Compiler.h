@@ -11,6 +11,7 @@
 #include "tools/driver/Phases.h"
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ struct CompileOptions {
   std::string dumpFolder;
   /// Folder that gets each kernel as KERNEL.mlir, .ll and .s; empty: none.
   std::string kernelFolder;
+  /// Folder of compiled kernels to take from and to add to; empty: none.
+  std::filesystem::path objectFolder;
 };
 
 /// Figures about one compile, in the order in which people read them.

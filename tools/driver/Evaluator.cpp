@@ -38,6 +38,7 @@ Evaluator::evaluate(func::FuncOp function) {
   backend.tactics = options.tactics;
   backend.threads = threads;
   backend.keepDenormals = true;
+  backend.objects = objects;
   Result<BackendResult> code = generateCode(*module, backend, &ignored);
   if (!code) {
     return code.status();

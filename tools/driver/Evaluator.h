@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "codegen/cpu/ObjectCache.h"
 #include "passes/normalize/ConstantEvaluator.h"
 
 namespace tilewright {
@@ -14,13 +15,16 @@ namespace tilewright {
 /// codegen, and runs it with the runtime.
 class Evaluator : public ConstantEvaluator {
 public:
-  explicit Evaluator(unsigned threads) : threads(threads) {}
+  /// `objects`: of earlier compiles, or null.
+  Evaluator(unsigned threads, ObjectCache *objects)
+      : threads(threads), objects(objects) {}
 
   Result<std::vector<std::vector<char>>>
   evaluate(mlir::func::FuncOp function) override;
 
 private:
   unsigned threads;
+  ObjectCache *objects;
 };
 
 } // namespace tilewright

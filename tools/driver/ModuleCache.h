@@ -3,54 +3,31 @@
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
 //===----------------------------------------------------------------------===//
-//
-// A folder of module files, each named after a hash of everything that its
-// bytes depend on. Any number of processes may share it: entries appear
-// complete or not at all, and one that another process removes stays readable
-// for those who have opened it. Whoever opens an entry checks it, as any module
-// file; a damaged one is compiled again and replaced.
-//
-//===----------------------------------------------------------------------===//
 
 #pragma once
 
 #include "tilewright/Status.h"
 #include "tools/driver/Compiler.h"
-
-#include <filesystem>
-#include <optional>
+#include "tools/driver/FileCache.h"
 
 namespace tilewright {
 
-class ModuleCache {
+/// Module files by cacheKey(). Whoever opens one checks it, as any module file.
+class ModuleCache : public FileCache {
 public:
   static constexpr uint64_t defaultLimit = uint64_t(2) << 30;
 
-  /// A cache in `folder` that keeps at most `limit` bytes. With an empty folder
-  /// nothing is ever found or kept.
   explicit ModuleCache(std::filesystem::path folder,
                        uint64_t limit = defaultLimit)
-      : folder(std::move(folder)), limit(limit) {}
+      : FileCache(std::move(folder), ".twm", limit) {}
 
-  /// \returns the user's folder: tilewright/compiled in $XDG_CACHE_HOME or
-  /// ~/.cache; empty when neither is known.
-  static std::filesystem::path userFolder();
-
-  /// \returns the file of an entry, which now counts as used last.
-  std::optional<std::filesystem::path> find(const std::string &key) const;
-
-  /// Keeps a module and removes those that were not used for the longest time
-  /// while there is too much. A folder that cannot be written is no error: then
-  /// nothing is kept.
+  /// Keeps a module and removes others while there is too much.
   void store(const std::string &key,
-             const std::vector<std::byte> &module) const;
-
-private:
-  std::filesystem::path fileOf(const std::string &key) const;
-  void evict() const;
-
-  std::filesystem::path folder;
-  uint64_t limit;
+             const std::vector<std::byte> &module) const {
+    FileCache::store(
+        key, {reinterpret_cast<const char *>(module.data()), module.size()});
+    evict();
+  }
 };
 
 /// \returns a name for what compileModel(`model`, `options`) gives: a hash of
@@ -58,5 +35,9 @@ private:
 /// and this compiler. Errors: those of reading the files.
 Result<std::string> cacheKey(const std::string &model,
                              const CompileOptions &options);
+
+/// \returns a hash of this program's own bytes and of its libraries' version:
+/// any change of the compiler changes it. Errors: those of reading the program.
+Result<std::string> compilerFingerprint();
 
 } // namespace tilewright

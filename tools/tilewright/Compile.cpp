@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/driver/ObjectFolder.h"
 #include "tools/tilewright/CompileArguments.h"
 #include "tools/tilewright/ObtainModule.h"
 #include "tools/tilewright/OutputFile.h"
@@ -26,6 +27,7 @@ struct CompileCommand {
   std::string dumpPhases;
   std::string dumpKernels;
   unsigned threads = 0;
+  bool noCache = false;
   bool json = false;
 
   int run();
@@ -65,6 +67,9 @@ Result<CompileOptions> CompileCommand::options() const {
   Result<CompileOptions> options = compile.resolve();
   if (!options) {
     return options;
+  }
+  if (!noCache) {
+    options->objectFolder = ObjectFolder::userFolder();
   }
   TW_RETURN_IF_ERROR(parsePhase("--stop-after", stopAfter, options->stopAfter));
   TW_RETURN_IF_ERROR(parsePhase("--start-from", startFrom, options->startFrom));
@@ -221,6 +226,8 @@ Action addCompile(CLI::App &program) {
                  "Write each kernel's IR and assembly into a folder")
       ->type_name("DIR");
   addThreads(app, command->threads, "Threads that compile kernels");
+  app.add_flag("--no-cache", command->noCache,
+               "Take no kernels from earlier compiles, and keep none");
   app.add_flag("--json", command->json, "Print the figures as JSON");
   app.footer("Examples:\n"
              "  tilewright compile model.onnx -o model.twm\n"

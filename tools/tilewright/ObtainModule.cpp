@@ -8,6 +8,7 @@
 
 #include "runtime/module/FileLayout.h"
 #include "tools/driver/ModuleCache.h"
+#include "tools/driver/ObjectFolder.h"
 #include "tools/tilewright/Report.h"
 #include "tools/tilewright/Reproducer.h"
 
@@ -72,8 +73,11 @@ static Result<ObtainedModule> openFile(const std::string &path,
 
 static Result<ObtainedModule> compileNow(const ModuleRequest &request) {
   Clock::time_point start = Clock::now();
-  Result<CompileResult> compiled =
-      compileOrExplain(request.path, request.compile);
+  CompileOptions options = request.compile;
+  if (request.lookUp) {
+    options.objectFolder = ObjectFolder::userFolder();
+  }
+  Result<CompileResult> compiled = compileOrExplain(request.path, options);
   if (!compiled) {
     return compiled.status();
   }

@@ -1,27 +1,28 @@
-//===- ModuleCache.cpp - compiled models on disk --------------------------===//
+//===- FileCache.cpp - results of compiles on disk ------------------------===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/driver/ModuleCache.h"
+#include "tools/driver/FileCache.h"
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <unistd.h>
+#include <vector>
 
 namespace fs = std::filesystem;
 
 namespace tilewright {
 
-static constexpr const char *entrySuffix = ".twm";
 static constexpr const char *unfinishedSuffix = ".part";
 /// What a process that ended in the middle left behind is removed after this.
 static constexpr std::chrono::hours unfinishedAge(1);
 
-fs::path ModuleCache::userFolder() {
+fs::path FileCache::userFolder() {
   const char *cache = std::getenv("XDG_CACHE_HOME");
   const char *home = std::getenv("HOME");
   fs::path base;
@@ -37,11 +38,7 @@ fs::path ModuleCache::userFolder() {
   return base / "tilewright" / "compiled";
 }
 
-fs::path ModuleCache::fileOf(const std::string &key) const {
-  return folder / (key + entrySuffix);
-}
-
-std::optional<fs::path> ModuleCache::find(const std::string &key) const {
+std::optional<fs::path> FileCache::find(const std::string &key) const {
   if (folder.empty()) {
     return std::nullopt;
   }
@@ -56,9 +53,8 @@ std::optional<fs::path> ModuleCache::find(const std::string &key) const {
   return file;
 }
 
-void ModuleCache::store(const std::string &key,
-                        const std::vector<std::byte> &module) const {
-  if (folder.empty() || module.size() > limit) {
+void FileCache::store(const std::string &key, std::string_view bytes) const {
+  if (folder.empty() || bytes.size() > limit) {
     return;
   }
   std::error_code error;
@@ -67,20 +63,17 @@ void ModuleCache::store(const std::string &key,
   fs::path unfinished = folder / (key + "." + std::to_string(getpid()) + "." +
                                   std::to_string(count++) + unfinishedSuffix);
   std::ofstream stream(unfinished, std::ios::binary | std::ios::trunc);
-  stream.write(reinterpret_cast<const char *>(module.data()),
-               static_cast<std::streamsize>(module.size()));
+  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   stream.close();
   if (stream) {
     fs::rename(unfinished, fileOf(key), error);
   }
   if (!stream || error) {
     fs::remove(unfinished, error);
-    return;
   }
-  evict();
 }
 
-void ModuleCache::evict() const {
+void FileCache::evict() const {
   struct Entry {
     fs::path path;
     uint64_t bytes;
@@ -105,7 +98,7 @@ void ModuleCache::evict() const {
       if (now - entry.used > unfinishedAge) {
         fs::remove(entry.path, gone);
       }
-    } else if (entry.path.extension() == entrySuffix) {
+    } else if (entry.path.extension() == suffix) {
       total += entry.bytes;
       entries.push_back(std::move(entry));
     }
