@@ -107,15 +107,13 @@ struct Worst {
   std::string where;
 };
 
+/// Evaluates `test` at `x`, a multiple of 16 values, and keeps the worst.
 template <typename T>
-void checkUnary(LoadedImage &image, const UnaryCase &test,
-                const std::string &type) {
-  static const std::vector<T> inputs =
-      sampleValues<T>(sizeof(T) == 4 ? 400000 : 60000);
-  std::vector<T> x = inputs, y(x.size());
+void tryUnary(LoadedImage &image, const UnaryCase &test,
+              const std::string &type, std::vector<T> x, Worst &worst) {
+  std::vector<T> y(x.size());
   image.call("math_" + std::string(test.name) + "_" + type,
              {x.data(), y.data()}, {}, 0, x.size());
-  Worst worst;
   for (size_t i = 0; i < x.size(); ++i) {
     Exact exact =
         sizeof(T) == 4 ? Exact(test.inDouble(x[i])) : test.inLongDouble(x[i]);
@@ -125,6 +123,35 @@ void checkUnary(LoadedImage &image, const UnaryCase &test,
                           testing::PrintToString(y[i]) + ", expected " +
                           testing::PrintToString(double(exact))};
     }
+  }
+}
+
+/// With TILEWRIGHT_MATH_STRIDE=N, every N-th of all bit patterns of f32 as
+/// well; 1: each of them (scripts/check_math.sh).
+void tryStride(LoadedImage &image, const UnaryCase &test, Worst &worst) {
+  const char *text = getenv("TILEWRIGHT_MATH_STRIDE");
+  uint64_t stride = text ? strtoull(text, nullptr, 10) : 0;
+  constexpr uint64_t patterns = uint64_t(1) << 32, chunk = 1 << 20;
+  for (uint64_t bits = 0; stride > 0 && bits < patterns;
+       bits += chunk * stride) {
+    std::vector<float> x(chunk, 1.0f);
+    for (uint64_t i = 0; i < chunk && bits + i * stride < patterns; ++i) {
+      uint32_t pattern = static_cast<uint32_t>(bits + i * stride);
+      std::memcpy(&x[i], &pattern, sizeof pattern);
+    }
+    tryUnary<float>(image, test, "f32", std::move(x), worst);
+  }
+}
+
+template <typename T>
+void checkUnary(LoadedImage &image, const UnaryCase &test,
+                const std::string &type) {
+  static const std::vector<T> inputs =
+      sampleValues<T>(sizeof(T) == 4 ? 400000 : 60000);
+  Worst worst;
+  tryUnary<T>(image, test, type, inputs, worst);
+  if (sizeof(T) == 4) {
+    tryStride(image, test, worst);
   }
   double bound = sizeof(T) == 4 ? test.bound32 : test.bound64;
   EXPECT_LE(worst.error, bound)
