@@ -318,6 +318,7 @@ Status Builder::fused(FusedOp op, uint32_t number) {
     }
     body.args.push_back(*id);
   }
+  body.results = op->getNumResults();
   for (DimExpr size : launch->sizes) {
     std::optional<uint32_t> id = sizes.number(size);
     if (!id) {

@@ -1,0 +1,120 @@
+//===- Dependences.cpp - which commands of a plan wait for which ----------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/plan/Dependences.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tilewright::plan {
+
+CommandAccess accessOf(const format::CommandT &command) {
+  CommandAccess access;
+  auto add = [](llvm::SmallVector<uint32_t> &list, auto &&values) {
+    for (auto value : values) {
+      if (static_cast<int64_t>(value) >= 0) {
+        list.push_back(static_cast<uint32_t>(value));
+      }
+    }
+  };
+  if (const format::LaunchT *launch = command.body.AsLaunch()) {
+    llvm::ArrayRef<uint32_t> args(launch->args);
+    add(access.reads, args.drop_back(launch->results));
+    add(access.writes, args.take_back(launch->results));
+  } else if (const format::BuiltinT *builtin = command.body.AsBuiltin()) {
+    add(access.reads, builtin->inputs);
+    add(access.writes, builtin->outputs);
+  } else if (const format::CopyT *copy = command.body.AsCopy()) {
+    access.reads.push_back(copy->from);
+    access.writes.push_back(copy->to);
+  } else if (const format::ReadSizesT *read = command.body.AsReadSizes()) {
+    access.reads.push_back(read->from);
+  } else if (const format::WriteSizesT *write = command.body.AsWriteSizes()) {
+    access.writes.push_back(write->to);
+  } else {
+    access.isBarrier = true;
+  }
+  return access;
+}
+
+uint32_t rootOf(const format::PlanT &plan, uint32_t value) {
+  while (plan.values[value]->storage == format::Storage_Alias) {
+    value = plan.values[value]->index;
+  }
+  return value;
+}
+
+namespace {
+
+/// The commands that have used the memory of one root.
+struct History {
+  llvm::SmallVector<uint32_t> writers, readers;
+};
+
+class Walk {
+public:
+  Walk(const format::PlanT &plan, const format::FunctionT &function)
+      : plan(plan), function(function), result(function.commands.size()) {}
+
+  std::vector<llvm::SmallVector<uint32_t>> run() {
+    for (uint32_t i = 0; i < function.commands.size(); ++i) {
+      command(i, accessOf(*function.commands[i]));
+    }
+    return std::move(result);
+  }
+
+private:
+  void command(uint32_t number, const CommandAccess &access) {
+    llvm::SmallVector<uint32_t> &before = result[number];
+    if (access.isBarrier) {
+      for (uint32_t i = barrier ? *barrier : 0; i < number; ++i) {
+        before.push_back(i);
+      }
+      barrier = number;
+      return;
+    }
+    if (barrier) {
+      before.push_back(*barrier);
+    }
+    llvm::SmallVector<uint32_t> readRoots;
+    for (uint32_t value : access.reads) {
+      History &history = histories[rootOf(plan, value)];
+      llvm::append_range(before, history.writers);
+      readRoots.push_back(rootOf(plan, value));
+    }
+    for (uint32_t value : access.writes) {
+      uint32_t root = rootOf(plan, value);
+      History &history = histories[root];
+      // In place of an operand; else it is a value of its own or a part.
+      if (llvm::is_contained(readRoots, root)) {
+        llvm::append_range(before, history.writers);
+        llvm::append_range(before, history.readers);
+      }
+      history.writers.push_back(number);
+    }
+    for (uint32_t root : readRoots) {
+      histories[root].readers.push_back(number);
+    }
+    llvm::sort(before);
+    before.erase(llvm::unique(before), before.end());
+    // A command may be its own operand's writer when it works in place.
+    llvm::erase(before, number);
+  }
+
+  const format::PlanT &plan;
+  const format::FunctionT &function;
+  std::vector<llvm::SmallVector<uint32_t>> result;
+  llvm::DenseMap<uint32_t, History> histories;
+  std::optional<uint32_t> barrier;
+};
+
+} // namespace
+
+std::vector<llvm::SmallVector<uint32_t>>
+dependencesOf(const format::PlanT &plan, const format::FunctionT &function) {
+  return Walk(plan, function).run();
+}
+
+} // namespace tilewright::plan
