@@ -5,12 +5,13 @@
 //===----------------------------------------------------------------------===//
 //
 //   main(%0: f32[N, 64] parameter) -> %4
-//     launch tw_pointwise_relu_f32__avx2 (%0, %1) sizes [N * 64] tasks 1   //
-//     relu1
+//     launch tw_pointwise_relu_f32__avx2 (%0, %1) sizes [N*64] tasks 1
+//       // relu1
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/plan/PlanBuilder.h"
+#include "runtime/exec/Expressions.h"
 #include "tilewright/DType.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -33,7 +34,7 @@ public:
     os << ")\n";
     for (auto [number, buffer] : llvm::enumerate(function.buffers)) {
       os << "  buffer " << number << ": ";
-      expression(buffer.bytes(), false);
+      expression(buffer.bytes());
       os << " bytes, commands " << buffer.first() << " to " << buffer.last()
          << "\n";
     }
@@ -42,6 +43,9 @@ public:
       body(command->body);
       for (const format::Bind &bind : command->binds) {
         os << " bind " << plan.symbols[bind.symbol()];
+      }
+      if (function.streams > 1) {
+        stream(*command);
       }
       if (!command->release.empty()) {
         os << " release ";
@@ -61,53 +65,13 @@ private:
     llvm::interleaveComma(items, os, each);
   }
 
-  void expression(uint32_t id, bool parenthesize) {
-    const format::Expr &expr = plan.expressions[id];
-    auto infix = [&](llvm::StringRef sign) {
-      os << (parenthesize ? "(" : "");
-      expression(expr.a(), true);
-      os << sign;
-      expression(expr.b(), true);
-      os << (parenthesize ? ")" : "");
-    };
-    auto call = [&](llvm::StringRef name, llvm::ArrayRef<uint32_t> operands) {
-      os << name << "(";
-      list(operands, [&](uint32_t operand) { expression(operand, false); });
-      os << ")";
-    };
-    switch (expr.op()) {
-    case format::ExprOp_Const:
-      os << expr.value();
-      break;
-    case format::ExprOp_Symbol:
-      os << plan.symbols[expr.value()];
-      break;
-    case format::ExprOp_Add:
-      return infix(" + ");
-    case format::ExprOp_Sub:
-      return infix(" - ");
-    case format::ExprOp_Mul:
-      return infix(" * ");
-    case format::ExprOp_FloorDiv:
-      return infix(" floordiv ");
-    case format::ExprOp_CeilDiv:
-      return infix(" ceildiv ");
-    case format::ExprOp_Mod:
-      return infix(" mod ");
-    case format::ExprOp_Min:
-      return call("min", {expr.a(), expr.b()});
-    case format::ExprOp_Max:
-      return call("max", {expr.a(), expr.b()});
-    case format::ExprOp_Select:
-      return call("select", {expr.a(), expr.b(), expr.c()});
-    }
-  }
+  void expression(uint32_t id) { os << expressionText(plan, id); }
 
   /// `%3: f32[N, 64] arena 0`.
   void typed(uint32_t id) {
     const format::ValueT &value = *plan.values[id];
     os << "%" << id << ": " << nameOf(static_cast<DType>(value.dtype)) << "[";
-    list(value.dims, [&](uint32_t dim) { expression(dim, false); });
+    list(value.dims, [&](uint32_t dim) { expression(dim); });
     os << "]";
     std::string storage = format::EnumNameStorage(value.storage);
     os << " " << llvm::StringRef(storage).lower();
@@ -131,14 +95,26 @@ private:
     os << ")";
   }
 
+  /// ` on stream 1 after events 0, 2 records 3`.
+  void stream(const format::CommandT &command) {
+    os << " on stream " << command.stream;
+    if (!command.waits.empty()) {
+      os << " after events ";
+      list(command.waits, [&](uint32_t event) { os << event; });
+    }
+    if (command.records >= 0) {
+      os << " records " << command.records;
+    }
+  }
+
   void body(const format::CommandBodyUnion &body) {
     if (const auto *launch = body.AsLaunch()) {
       os << "launch " << plan.kernels[launch->kernel] << " ";
       values(launch->args);
       os << " sizes [";
-      list(launch->sizes, [&](uint32_t size) { expression(size, false); });
+      list(launch->sizes, [&](uint32_t size) { expression(size); });
       os << "] tasks ";
-      expression(launch->tasks, false);
+      expression(launch->tasks);
     } else if (const auto *builtin = body.AsBuiltin()) {
       os << "builtin " << builtin->name << " ";
       values(builtin->inputs);
@@ -154,7 +130,7 @@ private:
       os << "write_sizes ";
       values(llvm::ArrayRef<uint32_t>{write->to});
       os << " = [";
-      list(write->sizes, [&](uint32_t size) { expression(size, false); });
+      list(write->sizes, [&](uint32_t size) { expression(size); });
       os << "]";
     } else if (const auto *branch = body.AsIf()) {
       os << "if %" << branch->condition << " function " << branch->then

@@ -5,9 +5,9 @@
 
 // CHECK-LABEL: 0 main(%0: f32[N, 4] parameter)
 // CHECK-SAME:    -> (%[[OUT:[0-9]+]]: f32[N, 4] alias of %[[B:[0-9]+]])
-// CHECK-NEXT:    buffer 0: 16 * N bytes, commands 0 to 1
+// CHECK-NEXT:    buffer 0: 16*N bytes, commands 0 to 1
 // CHECK-NEXT:    0: launch first (%0: f32[N, 4] parameter, %[[A:[0-9]+]]: f32[N, 4] arena 0)
-// CHECK-NEXT:    1: launch second (%{{[0-9]+}}: f32[4 * N] alias of %[[A]], %[[B]]: f32[4 * N] owned)
+// CHECK-NEXT:    1: launch second (%{{[0-9]+}}: f32[4*N] alias of %[[A]], %[[B]]: f32[4*N] owned)
 // CHECK-NOT:     copy
 func.func @main(%x: tensor<?x4xf32, #tw.dims<[N, 4]>> {tw.name = "x"})
     -> (tensor<?x4xf32, #tw.dims<[N, 4]>> {tw.name = "y"}) {
