@@ -57,11 +57,7 @@ static Status importGather(NodeImport &node) {
 }
 
 static Status importGatherElements(NodeImport &node) {
-  TW_RETURN_IF_ERROR(requireRankAtLeast(node, 0, 1));
-  TW_RETURN_IF_ERROR(requireInteger(node, 1));
-  TW_RETURN_IF_ERROR(requireRank(node, 1, node.rank(0)));
-  Result<int64_t> axis =
-      node.normalizeAxis(node.intAttribute("axis", 0), node.rank(0));
+  Result<int64_t> axis = elementsAxis(node);
   if (!axis) {
     return axis.status();
   }
@@ -94,6 +90,13 @@ Status checkInside(NodeImport &node, ArrayRef<DimExpr> inner,
     node.requireZero(room.min(node.constant(0)));
   }
   return Status::ok();
+}
+
+Result<int64_t> elementsAxis(NodeImport &node) {
+  TW_RETURN_IF_ERROR(requireRankAtLeast(node, 0, 1));
+  TW_RETURN_IF_ERROR(requireInteger(node, 1));
+  TW_RETURN_IF_ERROR(requireRank(node, 1, node.rank(0)));
+  return node.normalizeAxis(node.intAttribute("axis", 0), node.rank(0));
 }
 
 Result<int64_t> tupleLength(NodeImport &node, int64_t batchDims) {

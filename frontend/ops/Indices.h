@@ -24,6 +24,10 @@ Value loadIndexed(BodyBuilder &body, Value source, ValueRange position,
 Status checkInside(NodeImport &node, ArrayRef<DimExpr> inner,
                    ArrayRef<DimExpr> outer, int64_t except);
 
+/// The attribute `axis` of GatherElements and ScatterElements, whose indices
+/// (input 1) have the data's rank, after checks of ranks and types.
+Result<int64_t> elementsAxis(NodeImport &node);
+
 /// The last size of the indices (input 1) of GatherND and ScatterND, after
 /// checks of ranks and types.
 Result<int64_t> tupleLength(NodeImport &node, int64_t batchDims);

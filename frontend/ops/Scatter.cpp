@@ -41,11 +41,7 @@ static Status checkUpdates(NodeImport &node, ArrayRef<DimExpr> wanted) {
 }
 
 static Status importScatterElements(NodeImport &node) {
-  TW_RETURN_IF_ERROR(requireRankAtLeast(node, 0, 1));
-  TW_RETURN_IF_ERROR(requireInteger(node, 1));
-  TW_RETURN_IF_ERROR(requireRank(node, 1, node.rank(0)));
-  Result<int64_t> axis =
-      node.normalizeAxis(node.intAttribute("axis", 0), node.rank(0));
+  Result<int64_t> axis = elementsAxis(node);
   if (!axis) {
     return axis.status();
   }

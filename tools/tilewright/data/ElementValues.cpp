@@ -5,10 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/tilewright/data/ElementValues.h"
+#include "runtime/builtins/Elements.h"
 
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <limits>
 
 namespace tilewright {
@@ -88,54 +88,10 @@ unsigned encode(DType dtype, double value) {
   return best;
 }
 
-float fromBf16(uint16_t bits) {
-  uint32_t wide = static_cast<uint32_t>(bits) << 16;
-  float value;
-  std::memcpy(&value, &wide, sizeof value);
-  return value;
-}
-
-uint16_t toBf16(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
 /// The low `bits` of a byte as a signed integer.
 int signExtend(uint8_t byte, int bits) {
   int value = byte & ((1 << bits) - 1);
   return value >= 1 << (bits - 1) ? value - (1 << bits) : value;
-}
-
-/// Calls `body` with a value of the C++ type that holds `dtype`'s elements, for
-/// the types that C++ has. \returns false for the others.
-template <typename Body> bool dispatch(DType dtype, Body body) {
-  switch (dtype) {
-  case DType::F32:
-    return body(float()), true;
-  case DType::F64:
-    return body(double()), true;
-  case DType::F16:
-    return body(_Float16()), true;
-  case DType::I8:
-    return body(int8_t()), true;
-  case DType::I16:
-    return body(int16_t()), true;
-  case DType::I32:
-    return body(int32_t()), true;
-  case DType::I64:
-    return body(int64_t()), true;
-  case DType::U8:
-    return body(uint8_t()), true;
-  case DType::U16:
-    return body(uint16_t()), true;
-  case DType::U32:
-    return body(uint32_t()), true;
-  case DType::U64:
-    return body(uint64_t()), true;
-  default:
-    return false;
-  }
 }
 
 bool isFloat(DType dtype) {
@@ -164,22 +120,14 @@ bool hasElementValues(DType dtype) {
 
 long double elementAt(const TensorView &tensor, int64_t index) {
   long double value = 0;
-  if (dispatch(tensor.dtype, [&](auto type) {
-        using T = decltype(type);
-        if constexpr (std::is_same_v<T, _Float16>) {
-          value = static_cast<float>(tensor.as<T>()[index]);
-        } else {
-          value = tensor.as<T>()[index];
-        }
-      })) {
-    return value;
+  bool isNumber = withNumber(tensor.dtype, [&](auto type) {
+    value = keyOf(tensor.as<decltype(type)>()[index]);
+  });
+  if (isNumber) {
+    return tensor.dtype == DType::Bool ? value != 0 : value;
   }
   uint8_t byte = tensor.as<uint8_t>()[index];
   switch (tensor.dtype) {
-  case DType::BF16:
-    return fromBf16(tensor.as<uint16_t>()[index]);
-  case DType::Bool:
-    return byte != 0;
   case DType::I4:
     return signExtend(byte, 4);
   case DType::I2:
@@ -194,18 +142,17 @@ long double elementAt(const TensorView &tensor, int64_t index) {
 }
 
 void setElement(const TensorView &tensor, int64_t index, double value) {
-  if (dispatch(tensor.dtype, [&](auto type) {
-        tensor.as<decltype(type)>()[index] = static_cast<decltype(type)>(value);
-      })) {
+  if (tensor.dtype == DType::Bool) {
+    value = value != 0;
+  }
+  bool isNumber = withNumber(tensor.dtype, [&](auto type) {
+    using T = decltype(type);
+    tensor.as<T>()[index] = elementFromDouble<T>(value);
+  });
+  if (isNumber) {
     return;
   }
   switch (tensor.dtype) {
-  case DType::BF16:
-    tensor.as<uint16_t>()[index] = toBf16(static_cast<float>(value));
-    return;
-  case DType::Bool:
-    tensor.as<uint8_t>()[index] = value != 0;
-    return;
   case DType::I4:
   case DType::U4:
     tensor.as<uint8_t>()[index] = static_cast<int>(value) & 15;
