@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/driver/ObjectFolder.h"
+#include "tools/driver/Summary.h"
 #include "tools/tilewright/CompileArguments.h"
 #include "tools/tilewright/ObtainModule.h"
 #include "tools/tilewright/OutputFile.h"
@@ -122,18 +123,10 @@ void CompileCommand::print(const CompileOptions &options,
         {"model", model},
         {"output", output},
         {"target", level},
-        {"onnx_nodes", summary.onnxNodes},
-        {"commands", summary.commands},
-        {"launches", summary.launches},
-        {"kernels", summary.kernels},
-        {"node_kernels", summary.nodeKernels},
-        {"node_traffic_bytes", summary.nodeTrafficBytes},
-        {"kernel_traffic_bytes", summary.kernelTrafficBytes},
-        {"arena_bytes", summary.arenaBytes},
-        {"constant_bytes", summary.constantBytes},
         {"module_bytes", result.module.size()},
         {"compile_ms", summary.milliseconds},
         {"phase_ms", summary.phaseMilliseconds}};
+    object.update(nlohmann::json::parse(toJson(summary)));
     std::printf("%s\n", dumpJson(object).c_str());
     return;
   }
