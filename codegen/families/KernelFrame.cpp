@@ -5,7 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/KernelFrame.h"
+#include "codegen/families/Grid.h"
 #include "codegen/families/MemoryAccess.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -47,8 +49,14 @@ KernelFrame::KernelFrame(const FusedRegion &region, const TargetSpec &target,
                          StringRef name, OpBuilder &builder)
     : region(region), target(target), b(region.op->getLoc(), builder, 1) {
   SmallVector<DimExpr> arguments = sizesOf(region.op);
-  kernel = twk::KernelOp::create(b, b.getLoc(), name, twk::ExecutionModel::simd,
+  kernel = twk::KernelOp::create(b, b.getLoc(), name,
+                                 target.isGpu() ? twk::ExecutionModel::simt
+                                                : twk::ExecutionModel::simd,
                                  bufferTypes(region), arguments.size());
+  if (target.isGpu()) {
+    auto tactic = cast<DictionaryAttr>(*region.op.getTactic());
+    kernel.setThreads(Grid::fromAttribute(tactic).threads);
+  }
   b.setInsertionPointToStart(&kernel.getEntry());
   entryEnd = twk::ReturnOp::create(b, b.getLoc());
   b.setInsertionPoint(entryEnd);
@@ -181,6 +189,25 @@ ArrayRef<Lanes> KernelFrame::stridesOf(Type tensor) {
   return it->second;
 }
 
+Value KernelFrame::threadOfGrid() {
+  Value block = b.create<gpu::BlockIdOp>(gpu::Dimension::x);
+  Value thread = b.create<gpu::ThreadIdOp>(gpu::Dimension::x);
+  Value first =
+      b.create<arith::MulIOp>(block, b.constantIndex(*kernel.getThreads()));
+  return b.create<arith::AddIOp>(first, thread);
+}
+
+Value KernelFrame::workspace(DimExpr bytesOfOne) {
+  if (!isSimt() || bytesOfOne.isConstant(0)) {
+    return kernel.getWorkspace();
+  }
+  Value bytes = sizeValue(bytesOfOne);
+  Value start = b.create<arith::MulIOp>(threadOfGrid(), bytes);
+  return b.create<memref::ViewOp>(
+      cast<MemRefType>(kernel.getWorkspace().getType()), kernel.getWorkspace(),
+      start, ValueRange(bytes));
+}
+
 const Memory *KernelFrame::memoryOf(Value value) const {
   auto it = memories.find(stripReshapes(value));
   return it == memories.end() ? nullptr : &it->second;
@@ -210,6 +237,12 @@ void KernelFrame::reportBadIndex(Value condition) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   Value code = b.create<arith::ConstantOp>(b.getI32IntegerAttr(1));
+  if (isSimt()) { // other threads may report at the same time
+    b.create<memref::AtomicRMWOp>(arith::AtomicRMWKind::maxs, code,
+                                  kernel.getStatus(),
+                                  ValueRange(b.constantIndex(0)));
+    return;
+  }
   b.create<memref::StoreOp>(code, kernel.getStatus(), b.constantIndex(0));
 }
 

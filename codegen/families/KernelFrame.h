@@ -53,12 +53,20 @@ public:
   const TargetSpec &getTarget() const { return target; }
   const FusedRegion &getRegion() const { return region; }
   twk::KernelOp getKernel() const { return kernel; }
+  /// Whether the kernel is for one of a GPU's threads.
+  bool isSimt() { return kernel.isSimt(); }
 
   /// A size as a constant or as a value of the entry block.
   Lanes size(tw::DimExpr size);
   mlir::Value sizeValue(tw::DimExpr expr) { return b.first(size(expr)); }
   /// The row-major strides of a tensor type.
   llvm::ArrayRef<Lanes> stridesOf(mlir::Type tensor);
+
+  /// Scratch memory of the caller, of whom a launch's workspace has
+  /// `bytesOfOne` for each: a worker, or one of a GPU's threads.
+  mlir::Value workspace(tw::DimExpr bytesOfOne);
+  /// GPU: the number of this thread in the grid.
+  mlir::Value threadOfGrid();
 
   /// The memory of an argument or result of the region, or of a row buffer;
   /// reshapes share their operand's. Null if there is none.

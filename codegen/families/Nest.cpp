@@ -7,6 +7,7 @@
 #include "codegen/families/Nest.h"
 #include "codegen/families/Access.h"
 #include "codegen/families/BodyEmitter.h"
+#include "codegen/families/Grid.h"
 #include "codegen/families/Guards.h"
 #include "codegen/families/MemoryAccess.h"
 #include "codegen/families/Reduction.h"
@@ -90,6 +91,7 @@ NestParameters NestParameters::fromAttribute(DictionaryAttr attribute) {
   }
   result.innerVector = attribute.contains("inner_vector");
   result.wide = attribute.contains("wide");
+  result.simt = Grid::fromAttribute(attribute).exists();
   return result;
 }
 
@@ -99,7 +101,7 @@ NestParameters NestParameters::fromAttribute(DictionaryAttr attribute) {
 
 static GuardPlan guardsOf(const FusedRegion &region, const TileDomain &domain,
                           const NestParameters &parameters) {
-  if (region.form != Form::Reduce || parameters.wide) {
+  if (region.form != Form::Reduce || parameters.wide || parameters.simt) {
     return {};
   }
   return guardPlanOf(region, domain, parameters.vectorAxis,

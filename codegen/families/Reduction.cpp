@@ -92,7 +92,7 @@ Status ReductionEmitter::prepare() {
     }
   }
   unrolledFrom = plan.axes.size();
-  if (plan.innerWidth == 1) {
+  if (plan.innerWidth == 1 && !frame.isSimt()) { // NVRTC unrolls on its own
     int64_t steps = 1;
     while (unrolledFrom > 0) {
       std::optional<int64_t> extent =
@@ -198,7 +198,7 @@ ReductionEmitter::innermostLoop(const TileAxis &axis,
                                 ArrayRef<Value> accumulators) {
   std::optional<int64_t> extent = axis.extent.getConstant();
   bool isOpen = plan.guards.empty() || isInside || !padded.empty();
-  int64_t steps = isOpen && !reduce.isArg() ? innerSteps : 1;
+  int64_t steps = isOpen && !reduce.isArg() && !frame.isSimt() ? innerSteps : 1;
   while (extent && steps > 1 && *extent % steps != 0) {
     steps /= 2;
   }

@@ -166,13 +166,13 @@ void RowEmitter::makeBuffers() {
     frame.setMemory(source, frame.outputsOf(source).front());
   }
   Lanes offset = Lanes::index(0);
+  Value workspace = frame.workspace(rowsLaunch(region).workspaceBytes);
   for (Value value : rowBuffers(region)) {
     Type element = elementTypeOf(value.getType());
     auto type = MemRefType::get({ShapedType::kDynamic}, storageType(element));
     Value elements = frame.sizeValue(rowElements(region, value));
-    Value view =
-        b.create<memref::ViewOp>(type, frame.getKernel().getWorkspace(),
-                                 b.first(offset), ValueRange(elements));
+    Value view = b.create<memref::ViewOp>(type, workspace, b.first(offset),
+                                          ValueRange(elements));
     frame.setMemory(value, {view, element, region.rows});
     offset = b.add(offset, frame.size(rowBytes(region, value)));
   }

@@ -30,8 +30,7 @@ Status emitIf(LaneBuilder &b, Value condition,
 Status emitTaskLoop(KernelFrame &frame, ArrayRef<Lanes> counts,
                     llvm::function_ref<Status(ArrayRef<Value>)> body) {
   LaneBuilder &b = frame.getBuilder();
-  twk::KernelOp kernel = frame.getKernel();
-  return emitLoop(b, kernel.getBegin(), kernel.getEnd(), 1, [&](Value task) {
+  auto decode = [&](Value task) {
     SmallVector<Value> coordinates(counts.size());
     Value rest = task;
     for (size_t i = counts.size(); i-- > 0;) {
@@ -48,7 +47,22 @@ Status emitTaskLoop(KernelFrame &frame, ArrayRef<Lanes> counts,
       rest = b.create<arith::DivUIOp>(rest, count);
     }
     return body(coordinates);
-  });
+  };
+  twk::KernelOp kernel = frame.getKernel();
+  if (!frame.isSimt()) {
+    return emitLoop(b, kernel.getBegin(), kernel.getEnd(), 1, decode);
+  }
+  Lanes total = Lanes::index(1);
+  for (const Lanes &count : counts) {
+    total = b.mul(total, count);
+  }
+  Value stride = b.create<arith::MulIOp>(kernel.getBlocks(),
+                                         b.constantIndex(*kernel.getThreads()));
+  auto loop =
+      b.create<scf::ForOp>(frame.threadOfGrid(), b.first(total), stride);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  return decode(loop.getInductionVar());
 }
 
 } // namespace tilewright::families

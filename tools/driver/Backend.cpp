@@ -33,9 +33,9 @@ Result<plan::BuiltPlan> planModule(ModuleOp module, ModuleOp kernels,
     if (!kernel) {
       return kernel.status();
     }
-    return plan::KernelLaunch{*kernel,       launch->sizes,
-                              launch->tasks, launch->workspaceBytes,
-                              launch->grain, launch->inPlace};
+    return plan::KernelLaunch{
+        *kernel,       launch->sizes,   launch->tasks,  launch->workspaceBytes,
+        launch->grain, launch->threads, launch->shared, launch->inPlace};
   };
   return plan::buildPlan(module, launchOf, Decisions(log, /*remarks=*/false));
 }
