@@ -189,11 +189,14 @@ ArrayRef<Lanes> KernelFrame::stridesOf(Type tensor) {
   return it->second;
 }
 
+Value KernelFrame::threadsOfBlock() {
+  return b.named("threads", b.constantIndex(*kernel.getThreads()));
+}
+
 Value KernelFrame::threadOfGrid() {
   Value block = b.create<gpu::BlockIdOp>(gpu::Dimension::x);
   Value thread = b.create<gpu::ThreadIdOp>(gpu::Dimension::x);
-  Value first =
-      b.create<arith::MulIOp>(block, b.constantIndex(*kernel.getThreads()));
+  Value first = b.create<arith::MulIOp>(block, threadsOfBlock());
   return b.create<arith::AddIOp>(first, thread);
 }
 

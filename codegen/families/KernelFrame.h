@@ -65,8 +65,9 @@ public:
   /// Scratch memory of the caller, of whom a launch's workspace has
   /// `bytesOfOne` for each: a worker, or one of a GPU's threads.
   mlir::Value workspace(tw::DimExpr bytesOfOne);
-  /// GPU: the number of this thread in the grid.
+  /// GPU: the number of this thread in the grid, and the threads of a block.
   mlir::Value threadOfGrid();
+  mlir::Value threadsOfBlock();
 
   /// The memory of an argument or result of the region, or of a row buffer;
   /// reshapes share their operand's. Null if there is none.

@@ -56,10 +56,12 @@ Status emitTaskLoop(KernelFrame &frame, ArrayRef<Lanes> counts,
   for (const Lanes &count : counts) {
     total = b.mul(total, count);
   }
-  Value stride = b.create<arith::MulIOp>(kernel.getBlocks(),
-                                         b.constantIndex(*kernel.getThreads()));
+  Value stride =
+      b.named("stride", b.create<arith::MulIOp>(kernel.getBlocks(),
+                                                frame.threadsOfBlock()));
   auto loop =
       b.create<scf::ForOp>(frame.threadOfGrid(), b.first(total), stride);
+  loop->setAttr(twk::nameAttr, b.getStringAttr("task"));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   return decode(loop.getInductionVar());

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/driver/Registration.h"
+#include "codegen/cuda/PrintCuda.h"
 #include "ir/TwDialect.h"
 #include "ir/twk/TwkOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -39,6 +40,7 @@ void registerPasses() {
   registerTilewrightLayoutPasses();
   registerTilewrightPlanPasses();
   registerPhasePasses();
+  registerPrintCudaPass();
 }
 
 } // namespace tilewright
