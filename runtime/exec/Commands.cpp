@@ -57,7 +57,7 @@ Status Executor::launch(const format::LaunchT &launch,
     workspace = std::move(*block);
   }
   statuses.assign(pool.size() * statusStride, KernelOk);
-  KernelFunction kernel = module.kernels[launch.kernel];
+  KernelFunction kernel = variant.kernels[launch.kernel];
   pool.forEach(
       tasks, launch.grain, [&](int64_t begin, int64_t end, int worker) {
         KernelArgs args;

@@ -15,7 +15,9 @@ using namespace tilewright;
 
 struct Context::Impl {
   Impl(std::shared_ptr<const Module> module, unsigned threads)
-      : module(std::move(module)), executor(this->module->loaded(), threads) {}
+      : module(std::move(module)),
+        executor(this->module->loaded(), this->module->loaded().variants[0],
+                 threads) {}
 
   std::shared_ptr<const Module> module;
   mutable std::mutex mutex;
@@ -37,6 +39,10 @@ Context::create(std::shared_ptr<const Module> module,
                 const ContextOptions &options) {
   if (!module) {
     return Status(ErrorCode::OptionInvalid, "a context needs a module");
+  }
+  if (module->device() != DeviceKind::Cpu) {
+    return Status(ErrorCode::UnsupportedOption,
+                  "modules for a GPU cannot be run yet");
   }
   if (options.threads > mostThreads) {
     return Status(ErrorCode::OptionInvalid, "a context has at most " +

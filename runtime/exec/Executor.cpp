@@ -23,9 +23,10 @@ static uint64_t nanoseconds() {
       .count();
 }
 
-Executor::Executor(const LoadedModule &module, unsigned threads)
-    : module(module), plan(module.plan()), verified(module.verified),
-      pool(threads), symbols(plan.symbols.size()),
+Executor::Executor(const LoadedModule &module, const LoadedVariant &variant,
+                   unsigned threads)
+    : module(module), variant(variant), plan(variant.plan()),
+      verified(variant.verified), pool(threads), symbols(plan.symbols.size()),
       expressions(plan.expressions.size()), slots(plan.values.size()),
       functions(plan.functions.size()) {
   for (size_t i = 0; i < plan.expressions.size(); ++i) {

@@ -28,7 +28,9 @@ namespace tilewright {
 
 class Executor {
 public:
-  Executor(const LoadedModule &module, unsigned threads);
+  /// `variant` is one of the module's.
+  Executor(const LoadedModule &module, const LoadedVariant &variant,
+           unsigned threads);
 
   /// Runs the plan's main function. Inputs in the order of its parameters.
   Result<std::vector<Tensor>> run(const std::vector<TensorView> &inputs);
@@ -129,6 +131,7 @@ private:
                     ShapeRef shape);
 
   const LoadedModule &module;
+  const LoadedVariant &variant;
   const format::PlanT &plan;
   const VerifiedPlan &verified;
   ThreadPool pool;
