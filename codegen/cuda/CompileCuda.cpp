@@ -176,6 +176,9 @@ Result<std::vector<Job>> printAll(ModuleOp kernels,
       job.kernel.source = source->text();
       job.code = std::move(source->code);
     }
+    if (options.dump) {
+      TW_RETURN_IF_ERROR(options.dump(job.kernel.name, job.kernel.source));
+    }
     jobs.push_back(std::move(job));
   }
   for (const auto &[name, source] : options.overrides) {

@@ -27,6 +27,9 @@ struct CudaOptions {
   CudaCache cache;
   /// Sources in place of generated ones, by kernel.
   std::map<std::string, std::string> overrides;
+  /// When set, called with each kernel's source before any is compiled.
+  std::function<Status(const std::string &kernel, const std::string &source)>
+      dump;
 };
 
 /// A kernel in all its forms.
