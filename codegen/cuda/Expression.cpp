@@ -51,7 +51,7 @@ std::string storageName(Type type) {
   case 16:
     return "short";
   default:
-    return "signed char";
+    return "i8";
   }
 }
 

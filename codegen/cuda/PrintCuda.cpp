@@ -118,7 +118,7 @@ std::string KernelPrinter::signature() {
     text += "i64 " + argument + ", ";
     name(size, argument);
   }
-  text += "i64 blocks, signed char *workspace, int *status) {\n";
+  text += "i64 blocks, i8 *workspace, int *status) {\n";
   name(kernel.getBlocks(), "blocks");
   name(kernel.getWorkspace(), "workspace");
   name(kernel.getStatus(), "status");
@@ -164,8 +164,9 @@ std::string KernelPrinter::comment() {
 static std::string shortNames(StringRef code) {
   constexpr std::pair<const char *, const char *> all[] = {
       {"i64", "long long"},      {"u64", "unsigned long long"},
-      {"u16", "unsigned short"}, {"u8", "unsigned char"},
-      {"f16", "unsigned short"}, {"bf16", "unsigned short"}};
+      {"i8", "signed char"},     {"u16", "unsigned short"},
+      {"u8", "unsigned char"},   {"f16", "unsigned short"},
+      {"bf16", "unsigned short"}};
   std::string text;
   for (auto [name, type] : all) {
     if (code.contains(name)) {

@@ -156,7 +156,7 @@ void KernelPrinter::declareMemory(Operation *op) {
     return;
   }
   if (isa<gpu::DynamicSharedMemoryOp>(op)) {
-    line("extern __shared__ __align__(128) signed char shared[];");
+    line("extern __shared__ __align__(128) i8 shared[];");
     name(result, "shared");
     return;
   }

@@ -200,11 +200,18 @@ Value KernelFrame::threadOfGrid() {
   return b.create<arith::AddIOp>(first, thread);
 }
 
-Value KernelFrame::workspace(DimExpr bytesOfOne) {
-  if (!isSimt() || bytesOfOne.isConstant(0)) {
+Lanes KernelFrame::wholeLines(const Lanes &bytes) {
+  constexpr int64_t lineBytes = 64;
+  Lanes lines = b.floorDiv(b.add(bytes, Lanes::index(lineBytes - 1)),
+                           Lanes::index(lineBytes));
+  return b.mul(lines, Lanes::index(lineBytes));
+}
+
+Value KernelFrame::workspace(const Lanes &bytesOfOne) {
+  if (!isSimt()) {
     return kernel.getWorkspace();
   }
-  Value bytes = sizeValue(bytesOfOne);
+  Value bytes = b.first(bytesOfOne);
   Value start = b.create<arith::MulIOp>(threadOfGrid(), bytes);
   return b.create<memref::ViewOp>(
       cast<MemRefType>(kernel.getWorkspace().getType()), kernel.getWorkspace(),

@@ -62,9 +62,11 @@ public:
   /// The row-major strides of a tensor type.
   llvm::ArrayRef<Lanes> stridesOf(mlir::Type tensor);
 
-  /// Scratch memory of the caller, of whom a launch's workspace has
-  /// `bytesOfOne` for each: a worker, or one of a GPU's threads.
-  mlir::Value workspace(tw::DimExpr bytesOfOne);
+  /// Scratch memory of the caller, a worker or one of a GPU's threads, of whom
+  /// each has `bytes`.
+  mlir::Value workspace(const Lanes &bytes);
+  /// \returns `bytes` rounded up to whole cache lines.
+  Lanes wholeLines(const Lanes &bytes);
   /// GPU: the number of this thread in the grid, and the threads of a block.
   mlir::Value threadOfGrid();
   mlir::Value threadsOfBlock();

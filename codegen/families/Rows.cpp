@@ -165,16 +165,29 @@ void RowEmitter::makeBuffers() {
     Value source = stripReshapes(value);
     frame.setMemory(source, frame.outputsOf(source).front());
   }
+  SmallVector<Value> buffers = rowBuffers(region);
+  if (buffers.empty()) {
+    return;
+  }
+  auto bytesOf = [&](Value value) {
+    int64_t bytes = storageBytes(elementTypeOf(value.getType()));
+    return frame.wholeLines(
+        b.mul(frame.size(rowElements(region, value)), Lanes::index(bytes)));
+  };
+  Lanes total = Lanes::index(0);
+  for (Value value : buffers) {
+    total = b.add(total, bytesOf(value));
+  }
+  Value workspace = frame.workspace(total);
   Lanes offset = Lanes::index(0);
-  Value workspace = frame.workspace(rowsLaunch(region).workspaceBytes);
-  for (Value value : rowBuffers(region)) {
+  for (Value value : buffers) {
     Type element = elementTypeOf(value.getType());
     auto type = MemRefType::get({ShapedType::kDynamic}, storageType(element));
     Value elements = frame.sizeValue(rowElements(region, value));
     Value view = b.create<memref::ViewOp>(type, workspace, b.first(offset),
                                           ValueRange(elements));
     frame.setMemory(value, {view, element, region.rows});
-    offset = b.add(offset, frame.size(rowBytes(region, value)));
+    offset = b.add(offset, bytesOf(value));
   }
 }
 
