@@ -108,7 +108,7 @@ private:
   Status prepareArena(uint32_t index);
   Status prepareGuarded(FunctionState &state);
   char *bufferData(const FunctionState &state, size_t buffer) const;
-  Status execute(uint32_t function, const format::CommandT &command);
+  Status execute(uint32_t function, uint32_t position);
   Status perform(const format::CommandT &command);
   void bind(const std::vector<format::Bind> &binds);
   void evaluate(const std::vector<uint32_t> &expressions);
