@@ -139,6 +139,7 @@ private:
   Block &blockOf(uint32_t value) { return slots[verified.root[value]].block; }
   Status resolve(uint32_t value, TensorView &view);
   Status define(uint32_t value, TensorView &view);
+  Status readOnHost(uint32_t value, TensorView &view);
   Status readFlag(uint32_t value, bool &flag);
   Status checkShape(uint32_t value);
   std::string describe(uint32_t value) const;
