@@ -80,7 +80,7 @@ TEST_F(GpuFindings, ReadingTheNextValue) {
 TEST_F(GpuFindings, ReadingWhatNobodyWrote) {
   auto context = Shifted(0, 1).b.context();
   ASSERT_TRUE(context);
-  expectFinding(statusOf(*context), "uninitialized");
+  expectFinding(statusOf(*context), "uninitialised");
 }
 
 TEST_F(GpuFindings, ChecksCanBeTurnedOff) {
