@@ -241,8 +241,10 @@ void KernelPrinter::forLoop(scf::ForOp loop) {
   auto hint = loop->getAttrOfType<StringAttr>(twk::nameAttr);
   std::string text = fresh(hint ? hint.getValue() : StringRef("i"));
   name(loop.getInductionVar(), text);
-  if (loop->hasAttr(twk::unrollAttr)) {
-    line("#pragma unroll");
+  if (Attribute unroll = loop->getAttr(twk::unrollAttr)) {
+    auto factor = dyn_cast<IntegerAttr>(unroll);
+    line("#pragma unroll" +
+         (factor ? " " + std::to_string(factor.getInt()) : ""));
   }
   std::string advance = step == "1" ? "++" + text : text + " += " + step;
   line("for (" + typeName(loop.getInductionVar().getType()) + " " + text +

@@ -6,6 +6,7 @@
 
 #include "codegen/families/SimtTactics.h"
 #include "codegen/families/Access.h"
+#include "codegen/families/ContractSimt.h"
 #include "codegen/families/Grid.h"
 #include "codegen/families/Nest.h"
 #include "codegen/families/NestSchedule.h"
@@ -23,6 +24,51 @@ namespace {
 
 constexpr int64_t warpSize = GpuSpec::warpSize;
 constexpr int64_t usualThreads = 128, manyThreads = 256;
+
+/// Contractions in tiles of a block.
+class TiledContraction : public ReferenceTactic {
+public:
+  TiledContraction() : ReferenceTactic("contract.simt") {}
+
+  std::optional<Refusal> applicable(FusedOp op,
+                                    const TargetSpec &target) const override {
+    if (auto refusal = ReferenceTactic::applicable(op, target)) {
+      return refusal;
+    }
+    return refuseContractSimt(*analyseRegion(op));
+  }
+
+  Result<DictionaryAttr> choose(FusedOp op,
+                                const TargetSpec &target) const override {
+    Result<FusedRegion> region = analyseRegion(op);
+    TW_RETURN_IF_ERROR(region.status());
+    ContractTile tile = chooseContractTile(*region, target);
+    int64_t threads = tile.threads();
+    return Grid{threads, mostBlocks, threads}.addTo(
+        tile.toAttribute(op.getContext(), name()));
+  }
+
+  Result<Launch> launch(FusedOp op) const override {
+    Result<FusedRegion> region = analyseRegion(op);
+    TW_RETURN_IF_ERROR(region.status());
+    return contractSimtLaunch(*region,
+                              ContractTile::fromAttribute(parametersOf(op)));
+  }
+
+  Result<twk::KernelOp> build(FusedOp op, const TargetSpec &target,
+                              StringRef kernelName,
+                              OpBuilder &builder) const override {
+    Result<FusedRegion> region = analyseRegion(op);
+    TW_RETURN_IF_ERROR(region.status());
+    return buildContractSimt(*region,
+                             ContractTile::fromAttribute(parametersOf(op)),
+                             target, kernelName, builder);
+  }
+
+private:
+  /// A block has one tile.
+  static constexpr int64_t mostBlocks = INT32_MAX;
+};
 
 /// A warp or a block for each result of a reduction.
 class TeamReduce : public ReferenceTactic {
@@ -175,16 +221,18 @@ public:
 };
 
 struct Tactics {
+  TiledContraction contraction;
   TeamReduce teamReduce;
   RegisterRows registerRows;
   BlockRows blockRows;
   ReferenceTactic reference{"reference.simt", /*wide=*/false};
 
-  std::vector<const Tactic *> forReduce = {&teamReduce, &reference};
+  std::vector<const Tactic *> forReduce = {&contraction, &teamReduce,
+                                           &reference};
   std::vector<const Tactic *> forRows = {&registerRows, &blockRows, &reference};
   std::vector<const Tactic *> forOthers = {&reference};
-  std::vector<const Tactic *> all = {&teamReduce, &registerRows, &blockRows,
-                                     &reference};
+  std::vector<const Tactic *> all = {&contraction, &teamReduce, &registerRows,
+                                     &blockRows, &reference};
 };
 
 } // namespace

@@ -39,7 +39,8 @@
 namespace tilewright::twk {
 
 /// A name for an operation's result, or a loop's variable, where a kernel is
-/// printed for people; on a loop, that it should be unrolled.
+/// printed for people; on a loop, that it should be unrolled, as an integer by
+/// how much.
 constexpr llvm::StringLiteral nameAttr = "twk.name";
 constexpr llvm::StringLiteral unrollAttr = "twk.unroll";
 
