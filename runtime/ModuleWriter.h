@@ -20,6 +20,13 @@
 
 namespace tilewright {
 
+/// The bytes of one kernel for CUDA. Empty where there are none.
+struct DeviceCode {
+  std::string_view cubin;
+  std::string_view ptx;
+  std::string_view source;
+};
+
 /// A module and the bytes that its segments get. The views must outlive the
 /// call that writes them. The writer fills in `format_version` and all
 /// `Segment`s.
@@ -28,6 +35,9 @@ struct ModuleContents {
   std::vector<std::string_view> constants; ///< one per module->constants
   std::vector<std::string_view> code;      ///< one per module->variants; may be
                                            ///< empty where nothing is compiled
+  /// One list per module->variants, with one entry per `device_kernels` of that
+  /// variant; may be empty where no variant is for CUDA.
+  std::vector<std::vector<DeviceCode>> deviceCode;
 };
 
 /// \returns the bytes of the module file. Errors: Internal (the lists do not

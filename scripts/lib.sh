@@ -7,6 +7,8 @@ venv="$cache/venv"
 python="$venv/bin/python3"
 onnx_version=1.23.2
 onnx_prefix="$cache/onnx-$onnx_version"
+cuda_prefix="$cache/cuda"
+cuda_packages=(nvidia-cuda-runtime==13.0.96 nvidia-cuda-nvrtc==13.0.88)
 llvm_bin=/usr/lib/llvm-22/bin
 
 # Everything that the scripts keep outside the clone is in $cache.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the build needs and is not there yet: system packages, a Python environment and ONNX's C++ library.
+# Installs what the build needs and is not there yet: system packages, a Python environment, ONNX's C++ library, and
+# CUDA's headers and compiler.
 # Run again at no cost. Keeps everything but the system packages in ~/.cache/tilewright.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -67,7 +68,30 @@ build_onnx() {
   mv "$staged" "$onnx_prefix"
 }
 
+# CUDA's headers and its compiler of kernels, where its toolkit is not installed. Neither needs a GPU. The driver is never
+# installed: it belongs to the machine.
+install_cuda() {
+  local wanted="${cuda_packages[*]}"
+  if [ -e /usr/local/cuda/include/cuda.h ] && compgen -G '/usr/local/cuda/lib64/libnvrtc.so.*' >/dev/null; then
+    say "CUDA's compiler: the toolkit's"
+    return
+  fi
+  if [ "$(cat "$cuda_prefix/packages" 2>/dev/null)" = "$wanted" ]; then
+    say "CUDA's compiler: there"
+    return
+  fi
+  say "CUDA's compiler: fetching $wanted"
+  scratch_folder
+  "$python" -m pip install -q --no-deps --only-binary :all: --target "$scratch/cuda" "${cuda_packages[@]}"
+  local staged="$scratch/cuda/nvidia/cu13"
+  [ -e "$staged/include/cuda.h" ] || die "the packages of CUDA lack cuda.h"
+  printf '%s' "$wanted" >"$staged/packages"
+  rm -rf "$cuda_prefix"
+  mv "$staged" "$cuda_prefix"
+}
+
 mkdir -p "$cache"
 install_packages
 make_venv
+install_cuda
 build_onnx

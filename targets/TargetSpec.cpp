@@ -24,13 +24,42 @@ const std::vector<TargetSpec> &allTargets() {
   return targets;
 }
 
+const std::vector<TargetSpec> &gpuTargets() {
+  static const std::vector<TargetSpec> targets = [] {
+    constexpr unsigned accessBytes = 16;
+    std::vector<TargetSpec> result;
+    for (const GpuSpec &gpu : allGpus()) {
+      TargetSpec target = {};
+      target.name = gpu.name;
+      target.summary = gpu.summary;
+      target.order = gpu.order;
+      target.vectorBytes = accessBytes;
+      target.vectorRegisters = GpuSpec::mostRegistersPerThread;
+      target.hasFma = true;
+      target.hasF16C = true;
+      target.l1Bytes = gpu.sharedBytesPerMultiprocessor;
+      target.l2Bytes = gpu.l2Bytes;
+      target.gpu = &gpu;
+      result.push_back(target);
+    }
+    return result;
+  }();
+  return targets;
+}
+
 const TargetSpec *findTarget(std::string_view name) {
-  for (const TargetSpec &target : allTargets()) {
-    if (target.name == name) {
-      return &target;
+  for (const auto *list : {&allTargets(), &gpuTargets()}) {
+    for (const TargetSpec &target : *list) {
+      if (target.name == name) {
+        return &target;
+      }
     }
   }
   return nullptr;
+}
+
+std::string fullName(const TargetSpec &target) {
+  return (target.isGpu() ? "cuda:" : "cpu:") + std::string(target.name);
 }
 
 bool runsOnHost(const TargetSpec &target) {

@@ -4,24 +4,28 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Descriptions of the CPU levels that code is generated for. They stand in
-// specs/*.json, and CMake turns them into constants of this library: schedules
-// take every tile size and threshold from here or from a tactic's parameters.
+// Descriptions of what code is generated for: CPU levels, and GPUs (GpuSpec.h).
+// They stand in specs/*.json, and CMake turns them into constants of this
+// library: schedules take every tile size and threshold from here or from a
+// tactic's parameters.
 //
 //===----------------------------------------------------------------------===//
 
 #pragma once
 
+#include "targets/GpuSpec.h"
+
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace tilewright {
 
-/// One CPU level. Cache sizes are what schedules may count on, not what the
-/// best machine of the level has.
+/// One CPU level, or one GPU. Cache sizes are what schedules may count on, not
+/// what the best machine of the level has.
 struct TargetSpec {
-  std::string_view name;         ///< as in `--target cpu:NAME`
+  std::string_view name;         ///< as in `--target cpu:NAME`, `cuda:NAME`
   std::string_view summary;      ///< one line for people
   int order;                     ///< a higher level runs what a lower one runs
   std::string_view llvmCpu;      ///< LLVM's `target-cpu`
@@ -35,6 +39,11 @@ struct TargetSpec {
   int64_t l1Bytes;    ///< data cache of a core
   int64_t l2Bytes;    ///< of a core
   int64_t l3Bytes;    ///< a core's share
+  /// Set for a GPU. Then vectors are what one thread loads at once, and the
+  /// caches are a multiprocessor's shared memory and the second cache.
+  const GpuSpec *gpu = nullptr;
+
+  bool isGpu() const { return gpu != nullptr; }
 
   /// \returns how many elements of `elementBytes` one vector register holds.
   unsigned lanes(unsigned elementBytes) const {
@@ -42,11 +51,17 @@ struct TargetSpec {
   }
 };
 
-/// \returns all levels, lowest first.
+/// \returns all CPU levels, lowest first.
 const std::vector<TargetSpec> &allTargets();
 
-/// \returns the level called `name`, or null.
+/// \returns all GPUs, oldest first.
+const std::vector<TargetSpec> &gpuTargets();
+
+/// \returns the CPU level or GPU called `name`, or null.
 const TargetSpec *findTarget(std::string_view name);
+
+/// \returns the target as users name it: `cpu:avx2`, `cuda:sm_80`.
+std::string fullName(const TargetSpec &target);
 
 /// \returns true when code for `target` runs on this machine.
 bool runsOnHost(const TargetSpec &target);

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The reference: the primitives in their order, each over a whole row, floats
-// accumulated in f64.
+// accumulated in f64, on a GPU in f32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,7 +73,7 @@ Result<Lanes> RowReference::reduction(ReduceOp reduce, ArrayRef<Lanes> at) {
   ReductionPlan plan;
   plan.op = reduce;
   plan.axes = plainAxes(reduce.getExtents().getDims());
-  plan.wide = true;
+  plan.wide = !frame.isSimt();
   SmallVector<SmallVector<Lanes>> copies = {SmallVector<Lanes>(at)};
   Result<SmallVector<Lanes>> values =
       emitReduction(frame, plan, copies, Value());
@@ -137,15 +137,18 @@ Status RowReference::run(ArrayRef<Value> at) {
     row.push_back(Lanes::index(coordinate));
   }
   auto type = MemRefType::get({ShapedType::kDynamic}, b.getF32Type());
-  Lanes elements = frame.size(bufferElements(form));
+  Lanes keys = frame.size(ReduceOp(form.max).getExtents().getDims().front());
+  Lanes bytes = frame.wholeLines(b.mul(keys, Lanes::index(floatBytes)));
+  Lanes elements = b.floorDiv(bytes, Lanes::index(floatBytes));
+  auto count = static_cast<int64_t>(perKey(form).size());
+  Value workspace = frame.workspace(b.mul(bytes, Lanes::index(count)));
   Lanes offset = Lanes::index(0);
   for (Operation *op : perKey(form)) {
-    Value view = b.create<memref::ViewOp>(
-        type, frame.getKernel().getWorkspace(), b.first(offset),
-        ValueRange(b.first(elements)));
+    Value view = b.create<memref::ViewOp>(type, workspace, b.first(offset),
+                                          ValueRange(b.first(elements)));
     frame.setMemory(op->getResult(0),
                     {view, b.getF32Type(), static_cast<unsigned>(row.size())});
-    offset = b.add(offset, b.mul(elements, Lanes::index(floatBytes)));
+    offset = b.add(offset, bytes);
   }
   SmallVector<Operation *> keyed = perKey(form);
   for (Operation *op : form.members()) {

@@ -5,7 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/KernelFrame.h"
+#include "codegen/families/Grid.h"
 #include "codegen/families/MemoryAccess.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -47,8 +49,16 @@ KernelFrame::KernelFrame(const FusedRegion &region, const TargetSpec &target,
                          StringRef name, OpBuilder &builder)
     : region(region), target(target), b(region.op->getLoc(), builder, 1) {
   SmallVector<DimExpr> arguments = sizesOf(region.op);
-  kernel = twk::KernelOp::create(b, b.getLoc(), name, twk::ExecutionModel::simd,
+  kernel = twk::KernelOp::create(b, b.getLoc(), name,
+                                 target.isGpu() ? twk::ExecutionModel::simt
+                                                : twk::ExecutionModel::simd,
                                  bufferTypes(region), arguments.size());
+  if (target.isGpu()) {
+    auto tactic = cast<DictionaryAttr>(*region.op.getTactic());
+    Grid grid = Grid::fromAttribute(tactic);
+    kernel.setThreads(grid.threads);
+    team = grid.team;
+  }
   b.setInsertionPointToStart(&kernel.getEntry());
   entryEnd = twk::ReturnOp::create(b, b.getLoc());
   b.setInsertionPoint(entryEnd);
@@ -181,6 +191,68 @@ ArrayRef<Lanes> KernelFrame::stridesOf(Type tensor) {
   return it->second;
 }
 
+Value KernelFrame::laneOfTeam() {
+  Value thread = b.create<gpu::ThreadIdOp>(gpu::Dimension::x);
+  return team == *kernel.getThreads()
+             ? thread
+             : Value(b.create<arith::RemUIOp>(thread, b.constantIndex(team)));
+}
+
+Value KernelFrame::teamOfGrid() {
+  int64_t threads = *kernel.getThreads();
+  Value block = b.create<gpu::BlockIdOp>(gpu::Dimension::x);
+  if (team == threads) {
+    return block;
+  }
+  Value teams =
+      b.named(team == 1 ? "threads" : "teams", b.constantIndex(threads / team));
+  Value own = b.create<gpu::ThreadIdOp>(gpu::Dimension::x);
+  if (team > 1) {
+    own = b.create<arith::DivUIOp>(own, b.constantIndex(team));
+  }
+  Value first = b.create<arith::MulIOp>(block, teams);
+  return b.create<arith::AddIOp>(first, own);
+}
+
+Value KernelFrame::teamsOfGrid() {
+  int64_t teams = *kernel.getThreads() / team;
+  return teams == 1 ? Value(kernel.getBlocks())
+                    : Value(b.create<arith::MulIOp>(kernel.getBlocks(),
+                                                    b.constantIndex(teams)));
+}
+
+Value KernelFrame::takeShared(Type element, int64_t count, int64_t slotBytes) {
+  auto space =
+      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+  auto typeOf = [&](Type of) {
+    return MemRefType::get({ShapedType::kDynamic}, of, AffineMap(), space);
+  };
+  Value bytes = b.create<gpu::DynamicSharedMemoryOp>(typeOf(b.getI8Type()));
+  Value view = b.create<memref::ViewOp>(typeOf(element), bytes,
+                                        b.constantIndex(sharedTaken),
+                                        ValueRange(b.constantIndex(count)));
+  sharedTaken += count * slotBytes;
+  return view;
+}
+
+Lanes KernelFrame::wholeLines(const Lanes &bytes) {
+  constexpr int64_t lineBytes = 64;
+  Lanes lines = b.floorDiv(b.add(bytes, Lanes::index(lineBytes - 1)),
+                           Lanes::index(lineBytes));
+  return b.mul(lines, Lanes::index(lineBytes));
+}
+
+Value KernelFrame::workspace(const Lanes &bytesOfOne) {
+  if (!isSimt()) {
+    return kernel.getWorkspace();
+  }
+  Value bytes = b.first(bytesOfOne);
+  Value start = b.create<arith::MulIOp>(teamOfGrid(), bytes);
+  return b.create<memref::ViewOp>(
+      cast<MemRefType>(kernel.getWorkspace().getType()), kernel.getWorkspace(),
+      start, ValueRange(bytes));
+}
+
 const Memory *KernelFrame::memoryOf(Value value) const {
   auto it = memories.find(stripReshapes(value));
   return it == memories.end() ? nullptr : &it->second;
@@ -224,6 +296,12 @@ void KernelFrame::reportBadIndex(Value condition) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   Value code = b.create<arith::ConstantOp>(b.getI32IntegerAttr(1));
+  if (isSimt()) { // other threads may report at the same time
+    b.create<memref::AtomicRMWOp>(arith::AtomicRMWKind::maxs, code,
+                                  kernel.getStatus(),
+                                  ValueRange(b.constantIndex(0)));
+    return;
+  }
   b.create<memref::StoreOp>(code, kernel.getStatus(), b.constantIndex(0));
 }
 

@@ -58,12 +58,31 @@ public:
   const TargetSpec &getTarget() const { return target; }
   const FusedRegion &getRegion() const { return region; }
   twk::KernelOp getKernel() const { return kernel; }
+  /// Whether the kernel is for one of a GPU's threads.
+  bool isSimt() { return kernel.isSimt(); }
 
   /// A size as a constant or as a value of the entry block.
   Lanes size(tw::DimExpr size);
   mlir::Value sizeValue(tw::DimExpr expr) { return b.first(size(expr)); }
   /// The row-major strides of a tensor type.
   llvm::ArrayRef<Lanes> stridesOf(mlir::Type tensor);
+
+  /// Scratch memory of the caller, a worker or one of a GPU's threads, of whom
+  /// each has `bytes`.
+  mlir::Value workspace(const Lanes &bytes);
+  /// \returns `bytes` rounded up to whole cache lines.
+  Lanes wholeLines(const Lanes &bytes);
+  /// GPU: the threads that compute a task together, the number of this one
+  /// among them, and that of its team in the grid.
+  int64_t teamSize() const { return team; }
+  mlir::Value laneOfTeam();
+  mlir::Value teamOfGrid();
+  /// GPU: the teams of the grid.
+  mlir::Value teamsOfGrid();
+  /// GPU: the next `count` elements of the block's shared memory, each of which
+  /// has `slotBytes`. The launch asks for as much as a kernel takes.
+  mlir::Value takeShared(mlir::Type element, int64_t count, int64_t slotBytes);
+  int64_t sharedBytes() const { return sharedTaken; }
 
   /// The memory of an argument or result of the region, or of a row buffer;
   /// reshapes share their operand's. Null if there is none.
@@ -93,6 +112,8 @@ private:
   const TargetSpec &target;
   LaneBuilder b;
   twk::KernelOp kernel;
+  int64_t team = 1;
+  int64_t sharedTaken = 0;
   mlir::Operation *entryEnd = nullptr; // sizes are computed before this
   llvm::DenseMap<tw::DimExpr, Lanes> sizes;
   llvm::DenseMap<mlir::Type, llvm::SmallVector<Lanes>> strides;

@@ -159,6 +159,9 @@ Result<std::string> KernelLibrary::add(tw::FusedOp op, ModuleOp kernels) {
   }
   Result<Launch> launch = tactic->launch(op);
   TW_RETURN_IF_ERROR(launch.status());
+  if (kernel->isSimt()) {
+    (*kernel)->setAttr("tactic", *op.getTactic());
+  }
   kernel->setMayAlias(launch->inPlace && mayWriteInPlace(op));
   built[name] = true;
   return name;

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/Lanes.h"
+#include "ir/twk/TwkOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
@@ -67,6 +68,13 @@ bool Lanes::operator==(const Lanes &other) const {
 
 Value LaneBuilder::constantIndex(int64_t value) {
   return arith::ConstantIndexOp::create(*this, getLoc(), value);
+}
+
+Value LaneBuilder::named(StringRef name, Value value) {
+  if (Operation *op = value.getDefiningOp()) {
+    op->setAttr(twk::nameAttr, getStringAttr(name));
+  }
+  return value;
 }
 
 Value LaneBuilder::first(const Lanes &lanes) {

@@ -65,6 +65,8 @@ public:
   void setWidth(int64_t lanes) { width = lanes; }
 
   mlir::Value constantIndex(int64_t value);
+  /// Gives the result of an operation a name for people. \returns it.
+  mlir::Value named(llvm::StringRef name, mlir::Value value);
   /// The scalar of Uniform lanes, or of lane 0 of a Linear index.
   mlir::Value first(const Lanes &lanes);
   /// All lanes as a vector.

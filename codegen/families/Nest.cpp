@@ -7,6 +7,7 @@
 #include "codegen/families/Nest.h"
 #include "codegen/families/Access.h"
 #include "codegen/families/BodyEmitter.h"
+#include "codegen/families/Grid.h"
 #include "codegen/families/Guards.h"
 #include "codegen/families/MemoryAccess.h"
 #include "codegen/families/Reduction.h"
@@ -14,6 +15,7 @@
 #include "codegen/families/Streaming.h"
 #include "codegen/families/TaskLoop.h"
 #include "codegen/families/TaskSpace.h"
+#include "codegen/families/Team.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -95,6 +97,7 @@ NestParameters NestParameters::fromAttribute(DictionaryAttr attribute) {
   }
   result.innerVector = attribute.contains("inner_vector");
   result.wide = attribute.contains("wide");
+  result.simt = Grid::fromAttribute(attribute).exists();
   return result;
 }
 
@@ -104,7 +107,7 @@ NestParameters NestParameters::fromAttribute(DictionaryAttr attribute) {
 
 static GuardPlan guardsOf(const FusedRegion &region, const TileDomain &domain,
                           const NestParameters &parameters) {
-  if (region.form != Form::Reduce || parameters.wide) {
+  if (region.form != Form::Reduce || parameters.wide || parameters.simt) {
     return {};
   }
   return guardPlanOf(region, domain, parameters.vectorAxis,
@@ -476,13 +479,18 @@ Status NestEmitter::tile(ArrayRef<int64_t> counts) {
     for (auto [copy, lanes] : llvm::enumerate(*results)) {
       frame.setRegister(plan.op.getResult(), copy, lanes);
     }
-    store(plan.op.getResult(), copies);
   }
-  for (Operation *map : maps) {
-    TW_RETURN_IF_ERROR(finishMap(cast<MapOp>(map), copies));
-  }
+  Status status = emitForOne(frame, [&] {
+    if (region.form == Form::Reduce) {
+      store(region.getReduce().getResult(), copies);
+    }
+    for (Operation *map : maps) {
+      TW_RETURN_IF_ERROR(finishMap(cast<MapOp>(map), copies));
+    }
+    return Status::ok();
+  });
   frame.clearRegisters();
-  return Status::ok();
+  return status;
 }
 
 /// Evaluates a map for all copies, and stores those results that are yielded.

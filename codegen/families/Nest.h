@@ -38,6 +38,7 @@ struct NestParameters {
   int64_t shortTile = 1;
   bool innerVector = false; ///< lanes run along the innermost reduction axis
   bool wide = false;        ///< accumulate floats in f64
+  bool simt = false;        ///< a task is that of a GPU's thread
 
   /// \returns how many elements of an axis are in one task.
   int64_t tileOf(unsigned axis) const;

@@ -348,12 +348,6 @@ static SmallVector<Candidate> candidatesOf(const CostModel &model,
   return candidates;
 }
 
-NestParameters referenceNest(const FusedRegion &region) {
-  NestParameters parameters;
-  parameters.wide = true;
-  return parameters;
-}
-
 /// Elements of the vector axis in one task of a pointwise kernel.
 static int64_t pointwiseChunk(const TileAxis &axis, int64_t width) {
   constexpr int64_t elementsPerTask = 4096;

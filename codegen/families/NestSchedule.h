@@ -32,9 +32,6 @@ struct NestChoice {
 /// \returns an extent; where only run time knows it, what schedules count on.
 int64_t guessedExtent(tw::DimExpr extent, bool isBatch);
 
-/// One element after the other, f64 accumulators.
-NestParameters referenceNest(const FusedRegion &region);
-
 /// \returns why no nest of this shape can do the region.
 std::optional<Refusal> refuseNest(const FusedRegion &region, NestShape shape,
                                   const TargetSpec &target);

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/ReductionEmitter.h"
+#include "codegen/families/Team.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -92,7 +93,7 @@ Status ReductionEmitter::prepare() {
     }
   }
   unrolledFrom = plan.axes.size();
-  if (plan.innerWidth == 1) {
+  if (plan.innerWidth == 1 && !frame.isSimt()) { // NVRTC unrolls on its own
     int64_t steps = 1;
     while (unrolledFrom > 0) {
       std::optional<int64_t> extent =
@@ -198,10 +199,11 @@ ReductionEmitter::innermostLoop(const TileAxis &axis,
                                 ArrayRef<Value> accumulators) {
   std::optional<int64_t> extent = axis.extent.getConstant();
   bool isOpen = plan.guards.empty() || isInside || !padded.empty();
-  int64_t steps = isOpen && !reduce.isArg() ? innerSteps : 1;
+  int64_t steps = isOpen && !reduce.isArg() && !frame.isSimt() ? innerSteps : 1;
   while (extent && steps > 1 && *extent % steps != 0) {
     steps /= 2;
   }
+  bool hasTeam = frame.teamSize() > 1;
   auto run = [&](Value from, Value to, int64_t count,
                  ArrayRef<Value> carriedIn) {
     return forLoop(from, to, count, carriedIn,
@@ -209,7 +211,7 @@ ReductionEmitter::innermostLoop(const TileAxis &axis,
                        ArrayRef<Value> carried) -> Result<SmallVector<Value>> {
                      BodyEmitter emitter = makeEmitter(activeLanes);
                      SmallVector<Value> values(carried);
-                     for (int64_t i = 0; i < count; ++i) {
+                     for (int64_t i = 0; i < (hasTeam ? 1 : count); ++i) {
                        coordinates[axis.last] =
                            b.add(Lanes::index(position), Lanes::index(i));
                        Result<SmallVector<Value>> next =
@@ -221,6 +223,9 @@ ReductionEmitter::innermostLoop(const TileAxis &axis,
                    });
   };
   Value zero = b.constantIndex(0), end = frame.sizeValue(axis.extent);
+  if (hasTeam) {
+    return run(frame.laneOfTeam(), end, frame.teamSize(), accumulators);
+  }
   if (extent || steps == 1) {
     return run(zero, end, steps, accumulators);
   }
@@ -387,6 +392,21 @@ Value ReductionEmitter::across(Value vector) {
   return b.create<vector::ExtractOp>(vector, ArrayRef<int64_t>{0});
 }
 
+/// Folds what the threads of a team have got. Shuffles take 32 and 64 bits.
+Value ReductionEmitter::acrossTeam(Value value) {
+  Type type = value.getType();
+  bool isNarrow = type.getIntOrFloatBitWidth() < 32;
+  if (isNarrow) {
+    value = isUnsignedFold
+                ? Value(b.create<arith::ExtUIOp>(b.getI32Type(), value))
+                : Value(b.create<arith::ExtSIOp>(b.getI32Type(), value));
+  }
+  value = foldTeam(frame, value, [&](Value x, Value y) {
+    return fold(b, reduce.getKind(), isUnsignedFold, x, y);
+  });
+  return isNarrow ? Value(b.create<arith::TruncIOp>(type, value)) : value;
+}
+
 Lanes ReductionEmitter::finish(Value value) {
   Type element = bodyType(scalarType(elementTypeOf(reduce.getType())));
   if (element != getElementTypeOrSelf(value.getType()) &&
@@ -434,6 +454,9 @@ Result<SmallVector<Lanes>> ReductionEmitter::run() {
         value = fold(b, reduce.getKind(), isUnsignedFold, value,
                      (*values)[count + copy]);
       }
+    }
+    if (frame.teamSize() > 1 && !plan.axes.empty()) {
+      value = acrossTeam(value);
     }
     results.push_back(finish(value));
   }

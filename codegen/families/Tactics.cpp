@@ -8,8 +8,9 @@
 #include "codegen/families/Attention.h"
 #include "codegen/families/Nest.h"
 #include "codegen/families/NestSchedule.h"
+#include "codegen/families/ReferenceTactic.h"
 #include "codegen/families/Rows.h"
-#include "codegen/families/Sequential.h"
+#include "codegen/families/SimtTactics.h"
 
 using namespace mlir;
 using namespace tilewright::families;
@@ -18,87 +19,9 @@ namespace tilewright {
 
 namespace {
 
-/// Plain loops over every form of region, floats accumulated in f64.
-class Reference : public Tactic {
-public:
-  StringRef name() const override { return "reference"; }
-
-  std::optional<Refusal> applicable(tw::FusedOp op,
-                                    const TargetSpec &) const override {
-    Result<FusedRegion> region = analyseRegion(op);
-    if (!region) {
-      return Refusal{"TWT100", region.status().message()};
-    }
-    return std::nullopt;
-  }
-
-  Result<DictionaryAttr> choose(tw::FusedOp op,
-                                const TargetSpec &target) const override {
-    Result<FusedRegion> region = analyseRegion(op);
-    TW_RETURN_IF_ERROR(region.status());
-    if (region->form == Form::Rows) {
-      RowParameters parameters;
-      parameters.wide = true;
-      return parameters.toAttribute(op.getContext(), name());
-    }
-    if (region->form == Form::Attention) {
-      return AttentionParameters().toAttribute(op.getContext(), name());
-    }
-    return referenceNest(*region).toAttribute(op.getContext(), name());
-  }
-
-  Result<Launch> launch(tw::FusedOp op) const override {
-    Result<FusedRegion> region = analyseRegion(op);
-    TW_RETURN_IF_ERROR(region.status());
-    switch (region->form) {
-    case Form::Attention:
-      return attentionLaunch(
-          *region, AttentionParameters::fromAttribute(parametersOf(op)));
-    case Form::Rows:
-      return rowsLaunch(*region);
-    case Form::Scan:
-    case Form::Scatter:
-      return sequentialLaunch(*region);
-    case Form::Pointwise:
-    case Form::Reduce:
-      break;
-    }
-    return nestLaunch(*region, NestParameters::fromAttribute(parametersOf(op)));
-  }
-
-  Result<twk::KernelOp> build(tw::FusedOp op, const TargetSpec &target,
-                              StringRef kernelName,
-                              OpBuilder &builder) const override {
-    Result<FusedRegion> region = analyseRegion(op);
-    TW_RETURN_IF_ERROR(region.status());
-    switch (region->form) {
-    case Form::Attention:
-      return buildAttention(
-          *region, AttentionParameters::fromAttribute(parametersOf(op)), target,
-          kernelName, builder);
-    case Form::Rows:
-      return buildRows(*region, RowParameters::fromAttribute(parametersOf(op)),
-                       target, kernelName, builder);
-    case Form::Scan:
-    case Form::Scatter:
-      return buildSequential(*region, target, kernelName, builder);
-    case Form::Pointwise:
-    case Form::Reduce:
-      break;
-    }
-    return buildNest(*region, NestParameters::fromAttribute(parametersOf(op)),
-                     target, kernelName, builder);
-  }
-
-protected:
-  static DictionaryAttr parametersOf(tw::FusedOp op) {
-    return cast<DictionaryAttr>(*op.getTactic());
-  }
-};
-
 /// Vectors and register tiles chosen by a cost model. The name says which of
 /// the nest's shapes the model may choose among.
-class SimdNest : public Reference {
+class SimdNest : public ReferenceTactic {
 public:
   SimdNest(StringRef tacticName, NestShape shape)
       : tacticName(tacticName), shape(shape) {}
@@ -107,7 +30,8 @@ public:
 
   std::optional<Refusal> applicable(tw::FusedOp op,
                                     const TargetSpec &target) const override {
-    if (std::optional<Refusal> refusal = Reference::applicable(op, target)) {
+    if (std::optional<Refusal> refusal =
+            ReferenceTactic::applicable(op, target)) {
       return refusal;
     }
     return refuseNest(*analyseRegion(op), shape, target);
@@ -131,7 +55,7 @@ private:
 };
 
 /// Row regions with vectors along the rows.
-class SimdRows : public Reference {
+class SimdRows : public ReferenceTactic {
 public:
   StringRef name() const override { return "rows.simd"; }
 
@@ -146,7 +70,7 @@ public:
 };
 
 /// Attention by blocks of keys.
-class SimdAttention : public Reference {
+class SimdAttention : public ReferenceTactic {
 public:
   StringRef name() const override { return "attention.simd"; }
 
@@ -161,10 +85,16 @@ public:
 
 class Registry : public TacticRegistry {
 public:
-  std::vector<const Tactic *> tacticsFor(tw::FusedOp op) const override {
+  std::vector<const Tactic *>
+  tacticsFor(tw::FusedOp op, const TargetSpec &target) const override {
     Result<FusedRegion> region = analyseRegion(op);
     if (!region) {
       return {&reference};
+    }
+    if (target.isGpu()) {
+      std::vector<const Tactic *> tactics = simtTacticsFor(region->form);
+      tactics.push_back(&reference);
+      return tactics;
     }
     switch (region->form) {
     case Form::Pointwise:
@@ -187,8 +117,9 @@ public:
         dyn_cast_or_null<DictionaryAttr>(op.getTactic().value_or(Attribute()));
     auto name =
         parameters ? parameters.getAs<StringAttr>("name") : StringAttr();
-    const Tactic *all[] = {&reference,     &pointwise, &contract, &reduceRows,
-                           &reduceColumns, &rows,      &attention};
+    std::vector<const Tactic *> all = allSimtTactics();
+    all.insert(all.end(), {&reference, &pointwise, &contract, &reduceRows,
+                           &reduceColumns, &rows, &attention});
     for (const Tactic *tactic : all) {
       if (name && name.getValue() == tactic->name()) {
         return tactic;
@@ -198,7 +129,7 @@ public:
   }
 
 private:
-  Reference reference;
+  ReferenceTactic reference;
   SimdNest pointwise{"pointwise.simd", NestShape::Pointwise};
   SimdNest contract{"contract.simd", NestShape::Contract};
   SimdNest reduceRows{"reduce.rows", NestShape::ReduceRows};

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/TaskLoop.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -30,8 +31,7 @@ Status emitIf(LaneBuilder &b, Value condition,
 Status emitTaskLoop(KernelFrame &frame, ArrayRef<Lanes> counts,
                     llvm::function_ref<Status(ArrayRef<Value>)> body) {
   LaneBuilder &b = frame.getBuilder();
-  twk::KernelOp kernel = frame.getKernel();
-  return emitLoop(b, kernel.getBegin(), kernel.getEnd(), 1, [&](Value task) {
+  auto decode = [&](Value task) {
     SmallVector<Value> coordinates(counts.size());
     Value rest = task;
     for (size_t i = counts.size(); i-- > 0;) {
@@ -48,7 +48,25 @@ Status emitTaskLoop(KernelFrame &frame, ArrayRef<Lanes> counts,
       rest = b.create<arith::DivUIOp>(rest, count);
     }
     return body(coordinates);
-  });
+  };
+  twk::KernelOp kernel = frame.getKernel();
+  if (!frame.isSimt()) {
+    return emitLoop(b, kernel.getBegin(), kernel.getEnd(), 1, decode);
+  }
+  Lanes total = Lanes::index(1);
+  for (const Lanes &count : counts) {
+    total = b.mul(total, count);
+  }
+  Value stride = b.named("stride", frame.teamsOfGrid());
+  auto loop = b.create<scf::ForOp>(frame.teamOfGrid(), b.first(total), stride);
+  loop->setAttr(twk::nameAttr, b.getStringAttr("task"));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  TW_RETURN_IF_ERROR(decode(loop.getInductionVar()));
+  if (frame.sharedBytes() > 0) { // the next task writes there again
+    b.create<gpu::BarrierOp>();
+  }
+  return Status::ok();
 }
 
 } // namespace tilewright::families

@@ -10,8 +10,10 @@
 
 namespace tilewright::families {
 
-/// Emits the loop over the kernel's task numbers. `counts` are the extents of
-/// the task space, outermost first; `body` gets a task's coordinates.
+/// Emits the loop over the kernel's task numbers, on a GPU over those of a
+/// team: it starts at its own number and strides over the grid. `counts` are
+/// the extents of the task space, outermost first; `body` gets a task's
+/// coordinates.
 Status
 emitTaskLoop(KernelFrame &frame, llvm::ArrayRef<Lanes> counts,
              llvm::function_ref<Status(llvm::ArrayRef<mlir::Value>)> body);

@@ -23,7 +23,7 @@ def Twk_Dialect : Dialect {
 }
 
 def Twk_ExecutionModel : I32Enum<"ExecutionModel", "how a kernel executes", [
-  I32EnumCase<"simd", 0>
+  I32EnumCase<"simd", 0>, I32EnumCase<"simt", 1>
 ]> {
   let cppNamespace = "::tilewright::twk";
 }

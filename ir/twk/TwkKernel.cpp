@@ -4,10 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/twk/TwkOps.h"
-
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Interfaces/VectorInterfaces.h"
+#include "ir/twk/TwkModels.h"
 
 using namespace mlir;
 
@@ -15,95 +12,17 @@ namespace tilewright::twk {
 
 namespace {
 /// Arguments after the buffers and sizes: begin, end, worker, workspace,
-/// status.
-constexpr unsigned numFixedArguments = 5;
+/// status; on a GPU blocks, workspace, status.
+constexpr unsigned numFixedSimd = 5, numFixedSimt = 3;
 
-/// \returns true for the scalars that a body computes with. Integers of two
-/// and four bits exist between a load and what widens them.
-bool isScalarType(Type type) {
-  return type.isIndex() || type.isSignlessInteger(1) ||
-         type.isSignlessInteger(2) || type.isSignlessInteger(4) ||
-         isStorageType(type);
-}
+/// Threads that a block can have.
+constexpr int64_t mostThreads = 1024;
 
 bool isFlatMemRef(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
   return memref && memref.getRank() == 1;
 }
 
-/// \returns an empty string, or why `type` cannot occur in a simd kernel.
-std::string refuseSimdType(Type type) {
-  if (isScalarType(type)) {
-    return "";
-  }
-  if (auto vector = dyn_cast<VectorType>(type)) {
-    if (vector.isScalable()) {
-      return "vectors have a fixed length";
-    }
-    return isScalarType(vector.getElementType())
-               ? ""
-               : "the element type is not one that kernels compute with";
-  }
-  if (auto memref = dyn_cast<MemRefType>(type)) {
-    if (memref.getRank() != 1) {
-      return "memrefs are one-dimensional";
-    }
-    Type element = memref.getElementType();
-    if (auto vector = dyn_cast<VectorType>(element)) {
-      element = vector.getElementType();
-    }
-    return isStorageType(element) ? "" : "the element is not a storage type";
-  }
-  return "kernels use scalars, vectors and one-dimensional memrefs";
-}
-
-/// \returns true when a simd kernel may contain `op`.
-bool isSimdOp(Operation *op) {
-  StringRef dialect = op->getName().getDialectNamespace();
-  return isa<ReturnOp>(op) || dialect == "arith" || dialect == "math" ||
-         dialect == "scf" || dialect == "vector" || dialect == "memref" ||
-         dialect == "index" || dialect == "ub";
-}
-
-LogicalResult verifySimdOp(Operation *op, Block &entry) {
-  if (!isSimdOp(op)) {
-    return op->emitOpError(
-        "does not belong to the execution model 'simd', which "
-        "has arith, math, scf, vector, memref, index and ub");
-  }
-  for (Type type : op->getResultTypes()) {
-    std::string reason = refuseSimdType(type);
-    if (!reason.empty()) {
-      return op->emitOpError("has a result of type ")
-             << type << ", but " << reason;
-    }
-  }
-  if (isa<memref::AllocOp, memref::DeallocOp, memref::GlobalOp,
-          memref::GetGlobalOp, memref::ReallocOp>(op)) {
-    return op->emitOpError(
-        "is not allowed: a kernel allocates nothing and has no "
-        "globals, use the workspace");
-  }
-  if (auto alloca = dyn_cast<memref::AllocaOp>(op)) {
-    if (alloca->getBlock() != &entry || !alloca.getType().hasStaticShape()) {
-      return op->emitOpError("must lie in the kernel's entry block and have a "
-                             "static size");
-    }
-  }
-  if (isa<memref::DimOp>(op)) {
-    return op->emitOpError(
-        "is not allowed: a buffer does not know its size, pass it "
-        "in 'sizes'");
-  }
-  if (auto transfer = dyn_cast<VectorTransferOpInterface>(op)) {
-    if (transfer.hasOutOfBoundsDim()) {
-      return op->emitOpError(
-          "must be in_bounds: a buffer does not know its size, use "
-          "a mask");
-    }
-  }
-  return success();
-}
 } // namespace
 
 bool isStorageType(Type type) {
@@ -127,7 +46,9 @@ void KernelOp::build(OpBuilder &builder, OperationState &state, StringRef name,
     entry->addArgument(MemRefType::get({ShapedType::kDynamic}, element),
                        state.location);
   }
-  for (unsigned i = 0; i < numSizes + 3; ++i) {
+  bool isSimt = model == ExecutionModel::simt;
+  unsigned numFixed = isSimt ? numFixedSimt : numFixedSimd;
+  for (unsigned i = 0; i < numSizes + numFixed - 2; ++i) {
     entry->addArgument(index, state.location);
   }
   entry->addArgument(
@@ -135,6 +56,10 @@ void KernelOp::build(OpBuilder &builder, OperationState &state, StringRef name,
       state.location);
   entry->addArgument(MemRefType::get({1}, builder.getI32Type()),
                      state.location);
+}
+
+unsigned KernelOp::getNumFixedArguments() {
+  return isSimt() ? numFixedSimt : numFixedSimd;
 }
 
 unsigned KernelOp::getNumBuffers() {
@@ -149,7 +74,8 @@ unsigned KernelOp::getNumBuffers() {
 }
 
 unsigned KernelOp::getNumSizes() {
-  return getEntry().getNumArguments() - getNumBuffers() - numFixedArguments;
+  return getEntry().getNumArguments() - getNumBuffers() -
+         getNumFixedArguments();
 }
 
 ArrayRef<BlockArgument> KernelOp::getBuffers() {
@@ -159,7 +85,7 @@ ArrayRef<BlockArgument> KernelOp::getBuffers() {
 ArrayRef<BlockArgument> KernelOp::getSizes() {
   return getEntry()
       .getArguments()
-      .drop_back(numFixedArguments)
+      .drop_back(getNumFixedArguments())
       .drop_front(getNumBuffers());
 }
 
@@ -176,6 +102,9 @@ BlockArgument KernelOp::getEnd() {
 BlockArgument KernelOp::getWorker() {
   return getEntry().getArguments().take_back(3)[0];
 }
+BlockArgument KernelOp::getBlocks() {
+  return getEntry().getArguments().take_back(3)[0];
+}
 BlockArgument KernelOp::getWorkspace() {
   return getEntry().getArguments().take_back(2)[0];
 }
@@ -183,7 +112,7 @@ BlockArgument KernelOp::getStatus() { return getEntry().getArguments().back(); }
 
 void KernelOp::getAsmBlockArgumentNames(Region &region,
                                         OpAsmSetValueNameFn setName) {
-  if (region.empty() || region.getNumArguments() < numFixedArguments) {
+  if (region.empty() || region.getNumArguments() < getNumFixedArguments()) {
     return;
   }
   for (auto [i, buffer] : llvm::enumerate(getBuffers())) {
@@ -192,24 +121,32 @@ void KernelOp::getAsmBlockArgumentNames(Region &region,
   for (auto [i, size] : llvm::enumerate(getSizes())) {
     setName(size, "n" + std::to_string(i));
   }
-  setName(getBegin(), "begin");
-  setName(getEnd(), "end");
-  setName(getWorker(), "worker");
+  if (isSimt()) {
+    setName(getBlocks(), "blocks");
+  } else {
+    setName(getBegin(), "begin");
+    setName(getEnd(), "end");
+    setName(getWorker(), "worker");
+  }
   setName(getWorkspace(), "workspace");
   setName(getStatus(), "status");
 }
 
 LogicalResult KernelOp::verify() {
-  if (getBody().empty() || getEntry().getNumArguments() < numFixedArguments) {
-    return emitOpError(
-        "needs the arguments tasks, worker, workspace and status");
+  unsigned numFixed = getNumFixedArguments();
+  if (getBody().empty() || getEntry().getNumArguments() < numFixed) {
+    return emitOpError("needs the arguments tasks, ")
+           << (isSimt() ? "" : "worker, ") << "workspace and status";
+  }
+  if (isSimt() != getThreads().has_value() ||
+      (isSimt() && (*getThreads() < 1 || *getThreads() > mostThreads))) {
+    return emitOpError("has between 1 and ")
+           << mostThreads << " 'threads' if its model is 'simt', and none else";
   }
   unsigned numBuffers = getNumBuffers();
   unsigned numArguments = getEntry().getNumArguments();
-  if (numBuffers + numFixedArguments > numArguments) {
-    return emitOpError(
-        "needs begin, end and worker between the buffers and the "
-        "workspace");
+  if (numBuffers + numFixed > numArguments) {
+    return emitOpError("needs tasks between the buffers and the workspace");
   }
   for (BlockArgument buffer : getBuffers()) {
     auto type = cast<MemRefType>(buffer.getType());
@@ -245,8 +182,9 @@ LogicalResult KernelOp::verifyRegions() {
     return emitOpError("must end with 'twk.return'");
   }
   WalkResult result = getBody().walk([&](Operation *op) {
-    return failed(verifySimdOp(op, getEntry())) ? WalkResult::interrupt()
-                                                : WalkResult::advance();
+    LogicalResult verified =
+        isSimt() ? verifySimtOp(op, getEntry()) : verifySimdOp(op, getEntry());
+    return failed(verified) ? WalkResult::interrupt() : WalkResult::advance();
   });
   return failure(result.wasInterrupted());
 }

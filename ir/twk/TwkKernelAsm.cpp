@@ -44,8 +44,9 @@ void printGroup(OpAsmPrinter &printer, StringRef keyword,
 }
 } // namespace
 
-// kernel ::= `twk.kernel` symbol model `may_alias`? groups
-//            (`attributes` attr-dict)? region
+// kernel ::= `twk.kernel` symbol model (`threads` `(` integer `)`)?
+// `may_alias`?
+//            groups (`attributes` attr-dict)? region
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   StringAttr name;
   if (parser.parseSymbolName(name, getSymNameAttrName(result.name),
@@ -59,11 +60,21 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   }
   std::optional<ExecutionModel> model = symbolizeExecutionModel(keyword);
   if (!model) {
-    return parser.emitError(location)
-           << "unknown execution model '" << keyword << "'; there is 'simd'";
+    return parser.emitError(location) << "unknown execution model '" << keyword
+                                      << "'; there are 'simd' and 'simt'";
   }
   result.addAttribute(getModelAttrName(result.name),
                       ExecutionModelAttr::get(parser.getContext(), *model));
+  bool isSimt = *model == ExecutionModel::simt;
+  if (isSimt) {
+    int64_t threads;
+    if (parser.parseKeyword("threads") || parser.parseLParen() ||
+        parser.parseInteger(threads) || parser.parseRParen()) {
+      return failure();
+    }
+    result.addAttribute(getThreadsAttrName(result.name),
+                        parser.getBuilder().getI64IntegerAttr(threads));
+  }
   if (succeeded(parser.parseOptionalKeyword("may_alias"))) {
     result.addAttribute(getMayAliasAttrName(result.name),
                         UnitAttr::get(parser.getContext()));
@@ -71,8 +82,8 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument> arguments;
   if (parseGroup(parser, "buffers", std::nullopt, arguments) ||
       parseGroup(parser, "sizes", std::nullopt, arguments) ||
-      parseGroup(parser, "tasks", 2, arguments) ||
-      parseGroup(parser, "worker", 1, arguments) ||
+      parseGroup(parser, "tasks", isSimt ? 1 : 2, arguments) ||
+      (!isSimt && parseGroup(parser, "worker", 1, arguments)) ||
       parseGroup(parser, "workspace", 1, arguments) ||
       parseGroup(parser, "status", 1, arguments) ||
       parser.parseOptionalAttrDictWithKeyword(result.attributes)) {
@@ -85,6 +96,9 @@ void KernelOp::print(OpAsmPrinter &printer) {
   printer << ' ';
   printer.printSymbolName(getSymName());
   printer << ' ' << stringifyExecutionModel(getModel());
+  if (getThreads()) {
+    printer << " threads(" << *getThreads() << ')';
+  }
   if (getMayAlias()) {
     printer << " may_alias";
   }
@@ -94,17 +108,21 @@ void KernelOp::print(OpAsmPrinter &printer) {
   printer.printNewline();
   printGroup(printer, "sizes", getSizes());
   printer << ' ';
-  printGroup(printer, "tasks", {getBegin(), getEnd()});
-  printer << ' ';
-  printGroup(printer, "worker", {getWorker()});
+  if (isSimt()) {
+    printGroup(printer, "tasks", {getBlocks()});
+  } else {
+    printGroup(printer, "tasks", {getBegin(), getEnd()});
+    printer << ' ';
+    printGroup(printer, "worker", {getWorker()});
+  }
   printer.printNewline();
   printGroup(printer, "workspace", {getWorkspace()});
   printer << ' ';
   printGroup(printer, "status", {getStatus()});
   printer.decreaseIndent();
   printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(),
-      {getSymNameAttrName(), getModelAttrName(), getMayAliasAttrName()});
+      (*this)->getAttrs(), {getSymNameAttrName(), getModelAttrName(),
+                            getMayAliasAttrName(), getThreadsAttrName()});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }

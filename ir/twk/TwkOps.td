@@ -25,9 +25,11 @@ def Twk_KernelOp : Twk_Op<"kernel", [
     - *buffers*: one-dimensional memrefs of storage types, inputs before
       outputs. Buffers are aligned to their element type, no more.
     - *sizes*: index values, in the order of the launch command.
-    - *tasks*: the range `[begin, end)` of task numbers of this call.
-    - *worker*: the number of the calling thread.
-    - *workspace*: scratch memory of this worker, 64-byte aligned.
+    - *tasks*: with `simd` the range `[begin, end)` of task numbers of this call,
+      with `simt` the number of blocks of the grid.
+    - *worker* (`simd` only): the number of the calling thread.
+    - *workspace*: scratch memory, 64-byte aligned, with `simd` of this worker,
+      with `simt` of the launch.
     - *status*: set to a non-zero code when the kernel meets bad data.
 
     Storage types are i8, i16, i32, i64, f16, bf16, f32 and f64: bool, 4-bit and
@@ -40,6 +42,14 @@ def Twk_KernelOp : Twk_Op<"kernel", [
     length, and `memref` on one-dimensional memrefs. `memref.alloca` is allowed
     in the entry block only, with a static size.
 
+    In the model `simt` the body is what one thread of a block of `threads` does,
+    in a one-dimensional grid. It admits `scf.for` and `scf.if`, scalar `arith` and
+    `math`, `memref` on one-dimensional memrefs in global memory or in the
+    address space `workgroup` (shared memory, from `gpu.dynamic_shared_memory`), and the
+    operations of `gpu` and `nvgpu` that one thread executes: its numbers,
+    barriers, shuffles, asynchronous copies, matrix fragments. Vectors have at most
+    16 bytes and are only loaded, stored, taken apart and put together.
+
     ```mlir
     twk.kernel @scale simd buffers(%x: memref<?xf32>, %y: memref<?xf32>)
         sizes(%n: index) tasks(%begin: index, %end: index) worker(%w: index)
@@ -47,10 +57,17 @@ def Twk_KernelOp : Twk_Op<"kernel", [
       …
       twk.return
     }
+    twk.kernel @scale_gpu simt threads(256)
+        buffers(%x: memref<?xf32>, %y: memref<?xf32>) sizes(%n: index)
+        tasks(%blocks: index) workspace(%scratch: memref<?xi8>)
+        status(%status: memref<1xi32>) {
+      …
+      twk.return
+    }
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Twk_ExecutionModelAttr:$model,
-                       UnitAttr:$may_alias);
+                       UnitAttr:$may_alias, OptionalAttr<I64Attr>:$threads);
   let regions = (region SizedRegion<1>:$body);
 
   let skipDefaultBuilders = 1;
@@ -65,6 +82,9 @@ def Twk_KernelOp : Twk_Op<"kernel", [
 
   let extraClassDeclaration = [{
     ::mlir::Block &getEntry() { return getBody().front(); }
+    bool isSimt() { return getModel() == ExecutionModel::simt; }
+    /// \returns the number of arguments after the buffers and sizes.
+    unsigned getNumFixedArguments();
 
     unsigned getNumBuffers();
     unsigned getNumSizes();
@@ -72,9 +92,12 @@ def Twk_KernelOp : Twk_Op<"kernel", [
     ::llvm::ArrayRef<::mlir::BlockArgument> getSizes();
     ::mlir::BlockArgument getBuffer(unsigned index);
     ::mlir::BlockArgument getSize(unsigned index);
+    /// Of a simd kernel.
     ::mlir::BlockArgument getBegin();
     ::mlir::BlockArgument getEnd();
     ::mlir::BlockArgument getWorker();
+    /// Of a simt kernel.
+    ::mlir::BlockArgument getBlocks();
     ::mlir::BlockArgument getWorkspace();
     ::mlir::BlockArgument getStatus();
   }];

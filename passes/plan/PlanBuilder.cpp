@@ -335,6 +335,8 @@ Status Builder::fused(FusedOp op, uint32_t number) {
   body.workspace = *workspace;
   body.grain =
       static_cast<uint32_t>(std::clamp<int64_t>(launch->grain, 1, UINT32_MAX));
+  body.threads = static_cast<uint32_t>(launch->threads);
+  body.shared = static_cast<uint32_t>(launch->shared);
   commandOf[op] = append(number, op.getLoc(), bodyOf(std::move(body)));
   return Status::ok();
 }

@@ -19,8 +19,10 @@ struct KernelLaunch {
   std::string kernel;                   // exported name
   llvm::SmallVector<tw::DimExpr> sizes; // in the kernel's order
   tw::DimExpr tasks;                    // independent tasks
-  tw::DimExpr workspace;                // bytes per worker
+  tw::DimExpr workspace;                // bytes per worker; GPU: of the launch
   int64_t grain = 1;                    // fewest tasks worth another thread
+  int64_t threads = 0;                  // GPU: threads of a block
+  int64_t shared = 0;                   // GPU: bytes of dynamic shared memory
   bool inPlace = false;                 // see tilewright::Launch
 };
 

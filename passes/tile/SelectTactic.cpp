@@ -20,7 +20,7 @@ static std::string textOf(DictionaryAttr parameters) {
 Status selectTactic(tw::FusedOp region, const TargetSpec &target,
                     const TacticRegistry &registry, bool referenceOnly,
                     DecisionLog &log) {
-  for (const Tactic *tactic : registry.tacticsFor(region)) {
+  for (const Tactic *tactic : registry.tacticsFor(region, target)) {
     if (referenceOnly && tactic->name() != "reference") {
       continue;
     }

@@ -30,9 +30,13 @@ struct Refusal {
 /// How the kernel of a region is launched.
 struct Launch {
   llvm::SmallVector<tw::DimExpr> sizes; ///< the kernel's `sizes`, in order
-  tw::DimExpr tasks;          ///< how many independent tasks there are
-  tw::DimExpr workspaceBytes; ///< scratch memory of each worker
-  int64_t grain = 1;          ///< fewest tasks that are worth a thread
+  /// How many independent tasks there are; on a GPU the blocks of the grid.
+  tw::DimExpr tasks;
+  /// Scratch memory of each worker, on a GPU of the launch.
+  tw::DimExpr workspaceBytes;
+  int64_t grain = 1;   ///< fewest tasks that are worth a thread
+  int64_t threads = 0; ///< GPU: threads of a block
+  int64_t shared = 0;  ///< GPU: bytes of dynamic shared memory of a block
   /// Whether outputs may lie over operands that are read at the output's own
   /// coordinates alone: no element is computed twice (overlapping tiles do
   /// that), and none is written before its operands are read (partial sums
@@ -73,9 +77,10 @@ class TacticRegistry {
 public:
   virtual ~TacticRegistry() = default;
 
-  /// \returns the tactics to try for a region, best first; the last one is
-  /// `reference`, which every legal region admits.
-  virtual std::vector<const Tactic *> tacticsFor(tw::FusedOp region) const = 0;
+  /// \returns the tactics to try for a region on a target, best first; the last
+  /// one is `reference`, which every legal region admits.
+  virtual std::vector<const Tactic *>
+  tacticsFor(tw::FusedOp region, const TargetSpec &target) const = 0;
 
   /// \returns the tactic that the region's attribute `tactic` names, or null.
   virtual const Tactic *find(tw::FusedOp region) const = 0;

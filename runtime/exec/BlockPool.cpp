@@ -18,24 +18,31 @@ static constexpr int64_t page = 4096;
 // Free blocks beyond what was ever in use at once, and this, go back.
 static constexpr int64_t spareBytes = int64_t(16) << 20;
 
-static bool smaller(const Block &block, int64_t bytes) {
-  return block.capacity() < bytes;
+// On any stream.
+static constexpr uint32_t everyStream = UINT32_MAX;
+
+bool BlockPool::smaller(const FreeBlock &free, int64_t bytes) {
+  return free.block.capacity() < bytes;
 }
 
-Result<Block> BlockPool::take(int64_t bytes) {
+Result<Block> BlockPool::take(int64_t bytes, std::string_view label) {
   auto found = std::lower_bound(free.begin(), free.end(), bytes, smaller);
+  while (found != free.end() && found->stream != everyStream &&
+         found->stream != device.stream()) {
+    ++found;
+  }
   Block block;
-  if (found != free.end() &&
-      (found->capacity() <= page || found->capacity() / 2 <= bytes)) {
-    block = std::move(*found);
+  if (found != free.end() && (found->block.capacity() <= page ||
+                              found->block.capacity() / 2 <= bytes)) {
+    block = std::move(found->block);
     free.erase(found);
     freeBytes -= block.capacity();
   } else {
-    Result<Block> fresh = Block::allocate(bytes);
+    Result<Block> fresh = device.allocate(bytes);
     if (!fresh && !free.empty()) {
       free.clear();
       freeBytes = 0;
-      fresh = Block::allocate(bytes);
+      fresh = device.allocate(bytes);
     }
     if (!fresh) {
       return fresh;
@@ -44,6 +51,9 @@ Result<Block> BlockPool::take(int64_t bytes) {
   }
   liveBytes += block.capacity();
   highestLiveBytes = std::max(highestLiveBytes, liveBytes);
+  if (device.tracksLives) {
+    device.beginLife(block.data(), bytes, label);
+  }
   return block;
 }
 
@@ -51,17 +61,27 @@ void BlockPool::give(Block &&block) {
   if (!block) {
     return;
   }
+  if (device.tracksLives) {
+    device.endLife(block.data());
+  }
   liveBytes -= block.capacity();
-  if (guardsMemory()) {
+  if (device.isHost && guardsMemory()) {
     block = Block(); // The next value has another size.
     return;
   }
   freeBytes += block.capacity();
   auto where =
       std::lower_bound(free.begin(), free.end(), block.capacity(), smaller);
-  free.insert(where, std::move(block));
+  free.insert(
+      where, {std::move(block), device.isHost ? everyStream : device.stream()});
   while (freeBytes > highestLiveBytes + spareBytes) {
-    freeBytes -= free.back().capacity();
+    freeBytes -= free.back().block.capacity();
     free.pop_back();
+  }
+}
+
+void BlockPool::settle() {
+  for (FreeBlock &entry : free) {
+    entry.stream = everyStream;
   }
 }

@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "runtime/Memory.h"
+#include "runtime/exec/Device.h"
 
 #include <vector>
 
@@ -15,11 +15,19 @@ namespace tilewright {
 /// Keeps blocks that are given back for the next value of about that size.
 class BlockPool {
 public:
-  /// \returns a block of at least `bytes` bytes. Error: OutOfMemory.
-  Result<Block> take(int64_t bytes);
+  /// The device gives the memory and outlives the pool.
+  explicit BlockPool(Device &device) : device(device) {}
+
+  /// \returns a block of at least `bytes` bytes for a value that a message may
+  /// call `label`. Errors: OutOfMemory, DeviceMemory.
+  Result<Block> take(int64_t bytes, std::string_view label = {});
 
   /// Gives a block back; an empty one is fine.
   void give(Block &&block);
+
+  /// Nothing is under way on the device: blocks that came back may be used on
+  /// any stream.
+  void settle();
 
   /// A taken block has left for good.
   void forget(int64_t capacity) { liveBytes -= capacity; }
@@ -28,7 +36,14 @@ public:
   int64_t bytes() const { return liveBytes + freeBytes; }
 
 private:
-  std::vector<Block> free; // by capacity, ascending
+  struct FreeBlock {
+    Block block;
+    uint32_t stream; // that may still be using it
+  };
+  static bool smaller(const FreeBlock &free, int64_t bytes);
+
+  Device &device;
+  std::vector<FreeBlock> free; // by capacity, ascending
   int64_t freeBytes = 0;
   int64_t liveBytes = 0;
   int64_t highestLiveBytes = 0;

@@ -9,18 +9,11 @@
 #include "runtime/exec/Expressions.h"
 
 #include <algorithm>
-#include <cstring>
 
 using namespace tilewright;
 
-// A status word per worker, a cache line apart.
-static constexpr size_t statusStride = 16;
-
 // Beyond any launch that ends; keeps the thread pool's counter from wrapping.
 static constexpr int64_t mostTasks = int64_t(1) << 60;
-
-// Copies are cut into pieces of this size; smaller ones gain no time.
-static constexpr int64_t copyPiece = int64_t(256) << 10;
 
 Status Executor::launch(const format::LaunchT &launch,
                         const format::CommandT &command) {
@@ -37,9 +30,7 @@ Status Executor::launch(const format::LaunchT &launch,
   }
   int64_t tasks = expressions[launch.tasks];
   int64_t scratch = alignUp(expressions[launch.workspace]);
-  int64_t scratchBytes = 0;
   if (tasks < 0 || tasks > mostTasks || scratch < 0 ||
-      __builtin_mul_overflow(scratch, int64_t(pool.size()), &scratchBytes) ||
       std::find(sizes.begin(), sizes.end(), overflowedSize) != sizes.end()) {
     return Status(ErrorCode::DataInvalid,
                   describe(command) + " would have an impossible amount of "
@@ -48,38 +39,22 @@ Status Executor::launch(const format::LaunchT &launch,
   if (tasks == 0) {
     return Status::ok();
   }
-  if (scratchBytes > workspace.capacity()) {
-    workspace = Block();
-    Result<Block> block = Block::allocate(scratchBytes);
-    if (!block) {
-      return block.status();
-    }
-    workspace = std::move(*block);
+  Result<KernelReport> report =
+      device.launch({launch, command, buffers, sizes, tasks, scratch});
+  return report ? kernelError(*report) : report.status();
+}
+
+/// The error for what a kernel has reported.
+Status Executor::kernelError(const KernelReport &report) const {
+  if (report.status == KernelOk) {
+    return Status::ok();
   }
-  statuses.assign(pool.size() * statusStride, KernelOk);
-  KernelFunction kernel = module.kernels[launch.kernel];
-  pool.forEach(
-      tasks, launch.grain, [&](int64_t begin, int64_t end, int worker) {
-        KernelArgs args;
-        args.buffers = buffers.data();
-        args.sizes = sizes.data();
-        args.workspace =
-            scratch ? workspace.data() + worker * scratch : nullptr;
-        args.status = &statuses[static_cast<size_t>(worker) * statusStride];
-        kernel(&args, begin, end, worker);
-      });
-  for (size_t worker = 0; worker < pool.size(); ++worker) {
-    int32_t code = statuses[worker * statusStride];
-    if (code != KernelOk) {
-      return Status(
-          ErrorCode::DataInvalid,
-          (code == KernelIndexOutOfRange
-               ? std::string("an index is out of range")
-               : "a value is invalid (code " + std::to_string(code) + ")") +
-              " in " + describe(command));
-    }
-  }
-  return Status::ok();
+  return Status(ErrorCode::DataInvalid,
+                (report.status == KernelIndexOutOfRange
+                     ? std::string("an index is out of range")
+                     : "a value is invalid (code " +
+                           std::to_string(report.status) + ")") +
+                    " in " + describe(*report.command));
 }
 
 namespace tilewright {
@@ -98,7 +73,7 @@ public:
     outputViews.resize(plan->outputs.size());
     for (size_t i = 0; i < plan->inputs.size(); ++i) {
       if (plan->inputs[i] >= 0) {
-        TW_RETURN_IF_ERROR(executor.resolve(plan->inputs[i], inputViews[i]));
+        TW_RETURN_IF_ERROR(executor.readOnHost(plan->inputs[i], inputViews[i]));
       }
     }
     return Status::ok();
@@ -119,6 +94,7 @@ public:
     for (size_t i = 0; i < plan->outputs.size(); ++i) {
       if (plan->outputs[i] >= 0) {
         TW_RETURN_IF_ERROR(executor.define(plan->outputs[i], outputViews[i]));
+        TW_RETURN_IF_ERROR(executor.device.writeOnHost(outputViews[i]));
       }
     }
     return Status::ok();
@@ -142,7 +118,7 @@ Status Executor::builtin(const format::BuiltinT &builtin,
   if (!status.isOk()) {
     return Status(status.code(), status.message() + " in " + describe(command));
   }
-  return status;
+  return device.endHostAccess();
 }
 
 Status Executor::copy(const format::CopyT &copy) {
@@ -160,15 +136,7 @@ Status Executor::copy(const format::CopyT &copy) {
   if (bytes == 0 || from.data == to.data) {
     return Status::ok();
   }
-  pool.forEach((bytes + copyPiece - 1) / copyPiece, 1,
-               [&](int64_t begin, int64_t end, int) {
-                 int64_t first = begin * copyPiece;
-                 int64_t last = std::min(bytes, end * copyPiece);
-                 // The two may be views that overlap.
-                 std::memmove(to.as<char>() + first, from.as<char>() + first,
-                              static_cast<size_t>(last - first));
-               });
-  return Status::ok();
+  return device.copy(to.data, from.data, bytes);
 }
 
 static int64_t readInteger(const TensorView &view, size_t index) {
@@ -196,7 +164,7 @@ static int64_t readInteger(const TensorView &view, size_t index) {
 Status Executor::readSizes(const format::ReadSizesT &read,
                            const format::CommandT &command) {
   TensorView from;
-  TW_RETURN_IF_ERROR(resolve(read.from, from));
+  TW_RETURN_IF_ERROR(readOnHost(read.from, from));
   int64_t count = from.elements();
   for (size_t i = 0; i < read.elements.size(); ++i) {
     if (read.elements[i] >= count) {
@@ -215,7 +183,7 @@ Status Executor::readSizes(const format::ReadSizesT &read,
     }
     symbols[read.symbols[i]] = size;
   }
-  return Status::ok();
+  return device.endHostAccess();
 }
 
 Status Executor::writeSizes(const format::WriteSizesT &write) {
@@ -225,6 +193,7 @@ Status Executor::writeSizes(const format::WriteSizesT &write) {
     return planError(describe(write.to) + " gets " +
                      std::to_string(write.sizes.size()) + " sizes");
   }
+  TW_RETURN_IF_ERROR(device.writeOnHost(to));
   for (size_t i = 0; i < write.sizes.size(); ++i) {
     int64_t size = expressions[write.sizes[i]];
     if (size == overflowedSize) {
@@ -234,5 +203,5 @@ Status Executor::writeSizes(const format::WriteSizesT &write) {
     }
     to.as<int64_t>()[i] = size;
   }
-  return Status::ok();
+  return device.endHostAccess();
 }

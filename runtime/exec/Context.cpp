@@ -6,20 +6,24 @@
 
 #include "tilewright/Context.h"
 
+#include "runtime/devices/Devices.h"
 #include "runtime/exec/Executor.h"
 
 #include <mutex>
 #include <new>
+#include <optional>
 
 using namespace tilewright;
 
 struct Context::Impl {
   Impl(std::shared_ptr<const Module> module, unsigned threads)
-      : module(std::move(module)), executor(this->module->loaded(), threads) {}
+      : module(std::move(module)), pool(threads) {}
 
   std::shared_ptr<const Module> module;
+  ThreadPool pool;
+  OpenedDevice opened;
+  std::optional<Executor> executor;
   mutable std::mutex mutex;
-  Executor executor;
 };
 
 // More threads than any machine has; a typing error, not a wish.
@@ -45,6 +49,14 @@ Context::create(std::shared_ptr<const Module> module,
   }
   try {
     auto impl = std::make_unique<Impl>(std::move(module), options.threads);
+    const LoadedModule &loaded = impl->module->loaded();
+    Result<OpenedDevice> opened = openDevice(loaded, options, impl->pool);
+    if (!opened) {
+      return opened.status();
+    }
+    impl->opened = std::move(*opened);
+    impl->executor.emplace(loaded, *impl->opened.variant, *impl->opened.device,
+                           impl->pool);
     return std::unique_ptr<Context>(new Context(std::move(impl)));
   } catch (const std::bad_alloc &) {
     return outOfMemory();
@@ -55,7 +67,7 @@ Result<std::vector<Tensor>>
 Context::run(const std::vector<TensorView> &inputs) {
   std::lock_guard<std::mutex> lock(impl->mutex);
   try {
-    return impl->executor.run(inputs);
+    return impl->executor->run(inputs);
   } catch (const std::bad_alloc &) {
     return outOfMemory();
   }
@@ -97,13 +109,14 @@ Result<std::vector<Tensor>> Context::run(
 
 void Context::setListener(std::function<void(const CommandEvent &)> listener) {
   std::lock_guard<std::mutex> lock(impl->mutex);
-  impl->executor.listener = std::move(listener);
+  impl->executor->listener = std::move(listener);
 }
 
 const Module &Context::module() const { return *impl->module; }
-unsigned Context::threads() const { return impl->executor.threads(); }
+const std::string &Context::deviceName() const { return impl->opened.name; }
+unsigned Context::threads() const { return impl->pool.size(); }
 
 ContextStatistics Context::statistics() const {
   std::lock_guard<std::mutex> lock(impl->mutex);
-  return impl->executor.statistics();
+  return impl->executor->statistics();
 }

@@ -12,7 +12,6 @@
 #include "runtime/exec/Executor.h"
 
 #include <algorithm>
-#include <cstring>
 
 using namespace tilewright;
 
@@ -47,6 +46,7 @@ Status Executor::loop(const format::LoopT &loop,
     }
     ++state.iteration;
   }
+  blocks.give(std::move(state.counters));
   if (state.iteration == 0) {
     forgetBody(loop.body);
   }
@@ -71,7 +71,8 @@ Status Executor::startLoop(const format::LoopT &loop, LoopState &state,
       plan.functions[loop.body]->parameters;
   if (loop.trip_count >= 0) {
     TensorView view;
-    TW_RETURN_IF_ERROR(resolve(loop.trip_count, view));
+    TW_RETURN_IF_ERROR(
+        readOnHost(static_cast<uint32_t>(loop.trip_count), view));
     if (view.elements() != 1) {
       return Status(ErrorCode::DataInvalid,
                     describe(loop.trip_count) +
@@ -79,14 +80,26 @@ Status Executor::startLoop(const format::LoopT &loop, LoopState &state,
                         view.shape.toString() + ", not one element");
     }
     trips = *view.as<int64_t>();
+    TW_RETURN_IF_ERROR(device.endHostAccess());
   }
   if (loop.condition >= 0) {
     TW_RETURN_IF_ERROR(readFlag(loop.condition, goOn));
   }
   state.iteration = 0;
   state.condition = goOn;
-  setParameter(parameters[0], &state.iteration, sizeof state.iteration, {});
-  setParameter(parameters[1], &state.condition, sizeof state.condition, {});
+  void *iteration = &state.iteration;
+  void *condition = &state.condition;
+  if (!device.isHost) {
+    Result<Block> block = blocks.take(sizeof state.iteration * 2, "loop");
+    if (!block) {
+      return block.status();
+    }
+    state.counters = std::move(*block);
+    iteration = state.counters.data();
+    condition = state.counters.data() + sizeof state.iteration;
+  }
+  setParameter(parameters[0], iteration, sizeof state.iteration, {});
+  setParameter(parameters[1], condition, sizeof state.condition, {});
   for (size_t i = 0; i < 2; ++i) {
     size_t rank = plan.values[parameters[i]]->dims.size();
     std::fill_n(shapeOf(parameters[i]), rank, 1);
@@ -102,10 +115,26 @@ Status Executor::startLoop(const format::LoopT &loop, LoopState &state,
   return Status::ok();
 }
 
+/// Gives a device the iteration's number and the condition.
+Status Executor::setCounters(const format::LoopT &loop, LoopState &state) {
+  const std::vector<uint32_t> &parameters =
+      plan.functions[loop.body]->parameters;
+  TensorView iteration(DType::I64, {}, slots[parameters[0]].data);
+  TensorView condition(DType::Bool, {}, slots[parameters[1]].data);
+  TW_RETURN_IF_ERROR(device.writeOnHost(iteration));
+  TW_RETURN_IF_ERROR(device.writeOnHost(condition));
+  *iteration.as<int64_t>() = state.iteration;
+  *condition.as<uint8_t>() = state.condition;
+  return device.endHostAccess();
+}
+
 /// Runs the body once and passes its results on.
 Status Executor::iterate(const format::LoopT &loop, LoopState &state,
                          bool &goOn) {
   const format::FunctionT &body = *plan.functions[loop.body];
+  if (!device.isHost) {
+    TW_RETURN_IF_ERROR(setCounters(loop, state));
+  }
   TW_RETURN_IF_ERROR(runFunction(loop.body));
 
   bool condition = true;
@@ -165,16 +194,16 @@ Status Executor::append(Scan &scan, uint32_t result) {
       return block.status();
     }
     if (scan.used > 0) {
-      std::memcpy(block->data(), scan.block.data(),
-                  static_cast<size_t>(scan.used));
+      TW_RETURN_IF_ERROR(
+          device.copy(block->data(), scan.block.data(), scan.used));
     }
     blocks.give(std::move(scan.block));
     scan.block = std::move(*block);
   }
-  std::memcpy(scan.block.data() + scan.used, blockOf(result).data(),
-              static_cast<size_t>(bytes));
+  char *end = scan.block.data() + scan.used;
   scan.used = needed;
-  return Status::ok();
+  return bytes > 0 ? device.copy(end, blockOf(result).data(), bytes)
+                   : Status::ok();
 }
 
 /// Makes a carried value's last state an output of the loop.
@@ -196,8 +225,8 @@ Status Executor::finishCarried(const format::LoopT &loop, LoopState &state,
     }
     block = std::move(*fresh);
     if (bytes > 0) {
-      std::memcpy(block.data(), slots[parameter].data,
-                  static_cast<size_t>(bytes));
+      TW_RETURN_IF_ERROR(
+          device.copy(block.data(), slots[parameter].data, bytes));
     }
   }
   std::copy(shape.begin(), shape.end(), shapeOf(output));

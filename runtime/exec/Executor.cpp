@@ -17,15 +17,28 @@ using namespace tilewright;
 // Layouts kept per function; a model rarely sees more combinations of sizes.
 static constexpr size_t keptLayouts = 16;
 
+// Between buffers, on a device that finds accesses out of bounds.
+static constexpr int64_t gapBytes = 256;
+
 static uint64_t nanoseconds() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
-Executor::Executor(const LoadedModule &module, unsigned threads)
-    : module(module), plan(module.plan()), verified(module.verified),
-      pool(threads), symbols(plan.symbols.size()),
+/// Whether a command does the same whenever the inputs have the same shapes,
+/// without asking the processor.
+static bool isFixed(const std::unique_ptr<format::CommandT> &command) {
+  format::CommandBody type = command->body.type;
+  return type == format::CommandBody_Launch ||
+         type == format::CommandBody_Copy ||
+         type == format::CommandBody_WriteSizes;
+}
+
+Executor::Executor(const LoadedModule &module, const LoadedVariant &variant,
+                   Device &device, ThreadPool &pool)
+    : module(module), plan(variant.plan()), verified(variant.verified),
+      device(device), pool(pool), blocks(device), symbols(plan.symbols.size()),
       expressions(plan.expressions.size()), slots(plan.values.size()),
       functions(plan.functions.size()) {
   for (size_t i = 0; i < plan.expressions.size(); ++i) {
@@ -63,6 +76,13 @@ Executor::Executor(const LoadedModule &module, unsigned threads)
       }
     }
   }
+  if (device.canRecord()) {
+    const auto &commands = plan.functions[0]->commands;
+    isRecordable = std::all_of(commands.begin(), commands.end(), isFixed);
+  }
+  if (device.tracksLives) {
+    labelBuffers();
+  }
 }
 
 ContextStatistics Executor::statistics() const {
@@ -73,6 +93,8 @@ ContextStatistics Executor::statistics() const {
   statistics.poolBytes = blocks.bytes();
   statistics.commands = commandCount;
   statistics.launches = launchCount;
+  statistics.replays = replayCount;
+  statistics.compiledKernels = device.compiledKernels();
   return statistics;
 }
 
@@ -80,10 +102,24 @@ Result<std::vector<Tensor>>
 Executor::run(const std::vector<TensorView> &inputs) {
   reset();
   std::vector<Tensor> outputs;
+  TW_RETURN_IF_ERROR(device.isHost ? runOnHost(inputs, outputs)
+                                   : runOnDevice(inputs, outputs));
+  return outputs;
+}
+
+Status Executor::runOnHost(const std::vector<TensorView> &inputs,
+                           std::vector<Tensor> &outputs) {
   TW_RETURN_IF_ERROR(setInputs(inputs));
   TW_RETURN_IF_ERROR(runFunction(0));
-  TW_RETURN_IF_ERROR(takeOutputs(outputs));
-  return outputs;
+  for (uint32_t result : plan.functions[0]->results) {
+    TensorView view;
+    TW_RETURN_IF_ERROR(resolve(result, view));
+    Block &block = blockOf(result);
+    blocks.forget(block.capacity());
+    outputs.push_back(
+        Tensor::adopt(view.dtype, view.shape.vec(), block.release()));
+  }
+  return Status::ok();
 }
 
 /// Gives back what a run that failed has left.
@@ -98,6 +134,7 @@ void Executor::reset() {
     for (Scan &scan : entry.second.scans) {
       blocks.give(std::move(scan.block));
     }
+    blocks.give(std::move(entry.second.counters));
   }
   occurrences.clear();
   started = nanoseconds();
@@ -135,8 +172,12 @@ Status Executor::setInputs(const std::vector<TensorView> &inputs) {
                         input.shape.toString() + " or no data");
     }
     static char nothing[memoryAlignment];
-    setParameter(parameters[i], bytes > 0 ? input.data : nothing, bytes,
-                 input.shape);
+    Result<void *> data =
+        device.setInput(i, bytes > 0 ? input.data : nothing, bytes);
+    if (!data) {
+      return data.status();
+    }
+    setParameter(parameters[i], *data, bytes, input.shape);
   }
   return Status::ok();
 }
@@ -148,25 +189,15 @@ void Executor::setParameter(uint32_t value, void *data, int64_t capacity,
   std::copy(shape.begin(), shape.end(), shapeOf(value));
 }
 
-Status Executor::takeOutputs(std::vector<Tensor> &outputs) {
-  for (uint32_t result : plan.functions[0]->results) {
-    TensorView view;
-    TW_RETURN_IF_ERROR(resolve(result, view));
-    Block &block = blockOf(result);
-    blocks.forget(block.capacity());
-    outputs.push_back(
-        Tensor::adopt(view.dtype, view.shape.vec(), block.release()));
-  }
-  return Status::ok();
-}
-
 /// Runs a function whose parameters are set. Its results stay in their slots.
 Status Executor::runFunction(uint32_t index) {
   const format::FunctionT &function = *plan.functions[index];
   TW_RETURN_IF_ERROR(enter(index));
-  for (const auto &command : function.commands) {
-    TW_RETURN_IF_ERROR(execute(*command));
+  TW_RETURN_IF_ERROR(device.enterFunction(index));
+  for (uint32_t i = 0; i < function.commands.size(); ++i) {
+    TW_RETURN_IF_ERROR(execute(index, i));
   }
+  TW_RETURN_IF_ERROR(device.leaveFunction(index));
   for (uint32_t value : functions[index].owned) {
     releaseOwned(value);
   }
@@ -214,6 +245,17 @@ Status Executor::checkParameters(uint32_t index) {
   return Status::ok();
 }
 
+/// Leaves memory without an owner behind each buffer, where an access that is
+/// a little out of bounds shows.
+static std::vector<ArenaBuffer> withGaps(std::vector<ArenaBuffer> buffers) {
+  for (ArenaBuffer &buffer : buffers) {
+    if (buffer.bytes <= INT64_MAX - gapBytes) {
+      buffer.bytes += gapBytes;
+    }
+  }
+  return buffers;
+}
+
 Status Executor::prepareArena(uint32_t index) {
   FunctionState &state = functions[index];
   const format::FunctionT &function = *plan.functions[index];
@@ -231,7 +273,7 @@ Status Executor::prepareArena(uint32_t index) {
     }
     state.buffers[i].bytes = bytes;
   }
-  if (guardsMemory()) {
+  if (device.isHost && guardsMemory()) {
     return prepareGuarded(state);
   }
   auto isFor = [&](const CachedLayout &cached) {
@@ -245,7 +287,8 @@ Status Executor::prepareArena(uint32_t index) {
   if (state.layout >= layouts.size() || !isFor(layouts[state.layout])) {
     auto found = std::find_if(layouts.begin(), layouts.end(), isFor);
     if (found == layouts.end()) {
-      Result<ArenaLayout> layout = planArena(state.buffers);
+      Result<ArenaLayout> layout = planArena(
+          device.tracksLives ? withGaps(state.buffers) : state.buffers);
       if (!layout) {
         return layout.status();
       }
@@ -265,7 +308,7 @@ Status Executor::prepareArena(uint32_t index) {
   int64_t needed = layouts[state.layout].layout.bytes;
   if (!state.arena || state.arena.capacity() < needed) {
     state.arena = Block();
-    Result<Block> block = Block::allocate(needed);
+    Result<Block> block = device.allocate(needed);
     if (!block) {
       return block.status();
     }
@@ -287,36 +330,51 @@ Status Executor::prepareGuarded(FunctionState &state) {
   return Status::ok();
 }
 
-Status Executor::execute(const format::CommandT &command) {
-  uint64_t begin = listener ? nanoseconds() : 0;
-  ++commandCount;
-  Status status;
+/// Where a buffer of the arena lies.
+char *Executor::bufferData(const FunctionState &state, size_t buffer) const {
+  return state.guarded.empty()
+             ? state.arena.data() +
+                   state.layouts[state.layout].layout.offsets[buffer]
+             : state.guarded[buffer].data();
+}
+
+/// Does what the command's kind asks for.
+Status Executor::perform(const format::CommandT &command) {
   switch (command.body.type) {
   case format::CommandBody_Launch:
-    status = launch(*command.body.AsLaunch(), command);
-    break;
+    return launch(*command.body.AsLaunch(), command);
   case format::CommandBody_Builtin:
-    status = builtin(*command.body.AsBuiltin(), command);
-    break;
+    return builtin(*command.body.AsBuiltin(), command);
   case format::CommandBody_Copy:
-    status = copy(*command.body.AsCopy());
-    break;
+    return copy(*command.body.AsCopy());
   case format::CommandBody_ReadSizes:
-    status = readSizes(*command.body.AsReadSizes(), command);
-    break;
+    return readSizes(*command.body.AsReadSizes(), command);
   case format::CommandBody_WriteSizes:
-    status = writeSizes(*command.body.AsWriteSizes());
-    break;
+    return writeSizes(*command.body.AsWriteSizes());
   case format::CommandBody_If:
-    status = branch(*command.body.AsIf());
-    break;
+    return branch(*command.body.AsIf());
   case format::CommandBody_Loop:
-    status = loop(*command.body.AsLoop(), command);
-    break;
+    return loop(*command.body.AsLoop(), command);
   case format::CommandBody_NONE:
     break;
   }
-  TW_RETURN_IF_ERROR(std::move(status));
+  return Status::ok();
+}
+
+Status Executor::execute(uint32_t function, uint32_t position) {
+  const format::CommandT &command =
+      *plan.functions[function]->commands[position];
+  uint64_t begin = listener ? nanoseconds() : 0;
+  ++commandCount;
+  TW_RETURN_IF_ERROR(device.beginCommand(function, command));
+  if (device.tracksLives) {
+    beginLives(function, position);
+  }
+  TW_RETURN_IF_ERROR(perform(command));
+  if (device.tracksLives) {
+    endLives(function, position);
+  }
+  TW_RETURN_IF_ERROR(device.endCommand(function, command));
   bind(command.binds);
   evaluate(command.evaluate);
   if (const format::IfT *branch = command.body.AsIf()) {
@@ -331,8 +389,10 @@ Status Executor::execute(const format::CommandT &command) {
   for (uint32_t value : command.release) {
     releaseOwned(value);
   }
-  if (listener) {
-    report(command, begin, nanoseconds());
+  if (listener && device.isHost) {
+    report(command, begin - started, nanoseconds() - started);
+  } else if (listener) {
+    timed.push_back(&command);
   }
   return Status::ok();
 }
@@ -354,6 +414,7 @@ void Executor::releaseOwned(uint32_t value) {
   blocks.give(std::move(blockOf(value)));
 }
 
+/// Tells the listener; times since the beginning of the run.
 void Executor::report(const format::CommandT &command, uint64_t begin,
                       uint64_t end) {
   static constexpr const char *kinds[] = {"",     "launch",     "builtin",
@@ -369,7 +430,7 @@ void Executor::report(const format::CommandT &command, uint64_t begin,
   for (uint32_t node : command.nodes) {
     event.nodes.push_back(plan.nodes[node]);
   }
-  event.beginNanoseconds = begin - started;
-  event.endNanoseconds = end - started;
+  event.beginNanoseconds = begin;
+  event.endNanoseconds = end;
   listener(event);
 }

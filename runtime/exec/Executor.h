@@ -17,6 +17,7 @@
 #include "runtime/Memory.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/exec/BlockPool.h"
+#include "runtime/exec/Device.h"
 #include "tilewright/Context.h"
 #include "tilewright/Tensor.h"
 
@@ -28,12 +29,13 @@ namespace tilewright {
 
 class Executor {
 public:
-  Executor(const LoadedModule &module, unsigned threads);
+  /// `variant` is one of the module's. All four outlive the executor.
+  Executor(const LoadedModule &module, const LoadedVariant &variant,
+           Device &device, ThreadPool &pool);
 
   /// Runs the plan's main function. Inputs in the order of its parameters.
   Result<std::vector<Tensor>> run(const std::vector<TensorView> &inputs);
 
-  unsigned threads() const { return pool.size(); }
   ContextStatistics statistics() const;
 
   std::function<void(const CommandEvent &)> listener;
@@ -61,6 +63,7 @@ private:
     Block arena;
     std::vector<Block> guarded;  // in place of the arena: one per buffer
     std::vector<uint32_t> owned; // Owned values that it does not return
+    std::vector<std::string_view> labels; // of the buffers, where lives count
   };
 
   struct Scan {
@@ -74,22 +77,57 @@ private:
     uint8_t condition = 0;
     std::vector<Block> carried;
     std::vector<Scan> scans;
+    Block counters; // iteration and condition, in a device's memory
+  };
+
+  /// A value in a device's memory that outlasts the run that made it.
+  struct Place {
+    void *data = nullptr;
+    DType dtype = DType::F32;
+    std::vector<int64_t> shape;
+  };
+
+  /// What is known of runs with inputs of these shapes.
+  struct Recording {
+    std::vector<int64_t> shapes;
+    std::unique_ptr<RecordedRun> run;
+    uint64_t releases = 0; // of the device when it was recorded
+    uint64_t commands = 0;
+    uint64_t launches = 0;
+    std::vector<Place> results;
   };
 
   // Executor.cpp
   Status setInputs(const std::vector<TensorView> &inputs);
-  Status takeOutputs(std::vector<Tensor> &outputs);
+  Status runOnHost(const std::vector<TensorView> &inputs,
+                   std::vector<Tensor> &outputs);
   void reset();
   Status runFunction(uint32_t index);
   Status enter(uint32_t index);
   Status checkParameters(uint32_t index);
   Status prepareArena(uint32_t index);
   Status prepareGuarded(FunctionState &state);
-  Status execute(const format::CommandT &command);
+  char *bufferData(const FunctionState &state, size_t buffer) const;
+  Status execute(uint32_t function, uint32_t position);
+  Status perform(const format::CommandT &command);
   void bind(const std::vector<format::Bind> &binds);
   void evaluate(const std::vector<uint32_t> &expressions);
   void releaseOwned(uint32_t value);
   void report(const format::CommandT &command, uint64_t begin, uint64_t end);
+
+  // DeviceRun.cpp
+  Status runOnDevice(const std::vector<TensorView> &inputs,
+                     std::vector<Tensor> &outputs);
+  Status runCommands(const std::vector<TensorView> &inputs,
+                     std::vector<Place> &results);
+  Recording *findRecording(const std::vector<TensorView> &inputs);
+  Status record(Recording &recording);
+  Status replay(Recording &recording, std::vector<Place> &results);
+  Status takeResults(std::vector<Place> &results);
+  Status reportTimes();
+  void labelBuffers();
+  void beginLives(uint32_t function, uint32_t position);
+  void endLives(uint32_t function, uint32_t position);
 
   // Values.cpp
   int64_t *shapeOf(uint32_t value) {
@@ -101,12 +139,14 @@ private:
   Block &blockOf(uint32_t value) { return slots[verified.root[value]].block; }
   Status resolve(uint32_t value, TensorView &view);
   Status define(uint32_t value, TensorView &view);
+  Status readOnHost(uint32_t value, TensorView &view);
   Status readFlag(uint32_t value, bool &flag);
   Status checkShape(uint32_t value);
   std::string describe(uint32_t value) const;
   std::string describe(const format::CommandT &command) const;
 
   // Commands.cpp
+  Status kernelError(const KernelReport &report) const;
   Status launch(const format::LaunchT &launch, const format::CommandT &command);
   Status builtin(const format::BuiltinT &builtin,
                  const format::CommandT &command);
@@ -120,6 +160,7 @@ private:
   Status loop(const format::LoopT &loop, const format::CommandT &command);
   Status startLoop(const format::LoopT &loop, LoopState &state, int64_t &trips,
                    bool &goOn);
+  Status setCounters(const format::LoopT &loop, LoopState &state);
   Status iterate(const format::LoopT &loop, LoopState &state, bool &goOn);
   Status append(Scan &scan, uint32_t result);
   Status finishCarried(const format::LoopT &loop, LoopState &state, size_t i);
@@ -131,7 +172,8 @@ private:
   const LoadedModule &module;
   const format::PlanT &plan;
   const VerifiedPlan &verified;
-  ThreadPool pool;
+  Device &device;
+  ThreadPool &pool;
   BlockPool blocks;
 
   std::vector<int64_t> symbols;
@@ -146,12 +188,16 @@ private:
   // Memory of launches, kept from one to the next.
   std::vector<void *> buffers;
   std::vector<int64_t> sizes;
-  std::vector<int32_t> statuses; // one per worker, each on its own cache line
-  Block workspace;
+
+  // On a device other than the processor.
+  bool isRecordable = false; // Every command can be part of a recorded run.
+  std::vector<Recording> recordings;
+  std::vector<const format::CommandT *> timed; // in the order of their ends
 
   uint64_t started = 0; // nanoseconds
   uint64_t commandCount = 0;
   uint64_t launchCount = 0;
+  uint64_t replayCount = 0;
 };
 
 } // namespace tilewright

@@ -82,16 +82,12 @@ Status Executor::resolve(uint32_t value, TensorView &view) {
     capacity = slots[root].capacity;
     break;
   case format::Storage_Constant:
-    view.data = const_cast<char *>(module.constants[storage.index].data);
-    capacity = static_cast<int64_t>(module.constants[storage.index].bytes);
+    view.data = const_cast<char *>(device.constants()[storage.index].data);
+    capacity = static_cast<int64_t>(device.constants()[storage.index].bytes);
     break;
   case format::Storage_Arena: {
     const FunctionState &state = functions[verified.definer[root]];
-    view.data =
-        state.guarded.empty()
-            ? state.arena.data() +
-                  state.layouts[state.layout].layout.offsets[storage.index]
-            : state.guarded[storage.index].data();
+    view.data = bufferData(state, storage.index);
     capacity = state.buffers[storage.index].bytes;
     break;
   }
@@ -122,7 +118,7 @@ Status Executor::define(uint32_t value, TensorView &view) {
                                                 actualShape(root).toString() +
                                                 ", more than memory holds");
     }
-    Result<Block> block = blocks.take(bytes);
+    Result<Block> block = blocks.take(bytes, plan.values[root]->name);
     if (!block) {
       return Status(block.status().code(), describe(root) + " of shape " +
                                                actualShape(root).toString() +
@@ -133,17 +129,29 @@ Status Executor::define(uint32_t value, TensorView &view) {
   return resolve(value, view);
 }
 
+/// Like resolve, with memory that the processor can read until
+/// Device::endHostAccess().
+Status Executor::readOnHost(uint32_t value, TensorView &view) {
+  TW_RETURN_IF_ERROR(resolve(value, view));
+  const format::ValueT &storage = *plan.values[verified.root[value]];
+  if (storage.storage == format::Storage_Constant) {
+    view.data = const_cast<char *>(module.constants[storage.index].data);
+    return Status::ok();
+  }
+  return device.readOnHost(view);
+}
+
 /// Reads a tensor of one boolean.
 Status Executor::readFlag(uint32_t value, bool &flag) {
   TensorView view;
-  TW_RETURN_IF_ERROR(resolve(value, view));
+  TW_RETURN_IF_ERROR(readOnHost(value, view));
   if (view.elements() != 1) {
     return Status(ErrorCode::DataInvalid,
                   describe(value) + ", a condition, has the shape " +
                       view.shape.toString() + ", not one element");
   }
   flag = *view.as<uint8_t>() != 0;
-  return Status::ok();
+  return device.endHostAccess();
 }
 
 /// Whether a result of If or Loop has the shape that the plan computes with.

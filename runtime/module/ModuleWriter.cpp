@@ -92,18 +92,49 @@ static std::unique_ptr<format::Segment> makeSegment(Pieces &payload,
   return std::make_unique<format::Segment>(offset, bytes.size());
 }
 
+static std::unique_ptr<format::Segment>
+makeSegmentUnlessEmpty(Pieces &payload, std::string_view bytes) {
+  return bytes.empty() ? nullptr : makeSegment(payload, bytes);
+}
+
+/// Appends the code of a variant's kernels for CUDA.
+static bool placeDeviceCode(format::VariantT &variant,
+                            const std::vector<DeviceCode> &code,
+                            Pieces &payload) {
+  if (code.size() != variant.device_kernels.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < code.size(); ++i) {
+    format::DeviceKernelT &kernel = *variant.device_kernels[i];
+    kernel.cubin = makeSegmentUnlessEmpty(payload, code[i].cubin);
+    kernel.ptx = makeSegmentUnlessEmpty(payload, code[i].ptx);
+    kernel.source = makeSegmentUnlessEmpty(payload, code[i].source);
+  }
+  return true;
+}
+
 static Status assemble(const ModuleContents &contents, Assembled &out) {
   format::ModuleT &module = *contents.module;
-  if (contents.constants.size() != module.constants.size() ||
-      contents.code.size() != module.variants.size()) {
+  auto mismatch = [] {
     return Status(ErrorCode::Internal,
                   "the module's constants or variants do not match their data");
+  };
+  if (contents.constants.size() != module.constants.size() ||
+      contents.code.size() != module.variants.size() ||
+      (!contents.deviceCode.empty() &&
+       contents.deviceCode.size() != module.variants.size())) {
+    return mismatch();
   }
   module.format_version = moduleFormatVersion;
   for (size_t i = 0; i < module.variants.size(); ++i) {
-    module.variants[i]->code = contents.code[i].empty()
-                                   ? nullptr
-                                   : makeSegment(out.payload, contents.code[i]);
+    module.variants[i]->code =
+        makeSegmentUnlessEmpty(out.payload, contents.code[i]);
+    if (!placeDeviceCode(*module.variants[i],
+                         contents.deviceCode.empty() ? std::vector<DeviceCode>()
+                                                     : contents.deviceCode[i],
+                         out.payload)) {
+      return mismatch();
+    }
   }
   for (size_t i = 0; i < module.constants.size(); ++i) {
     module.constants[i]->data = makeSegment(out.payload, contents.constants[i]);

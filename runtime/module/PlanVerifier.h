@@ -43,6 +43,10 @@ Result<VerifiedPlan> verifyPlan(std::unique_ptr<format::PlanT> plan,
 /// expression and value is known before it is used.
 Status verifyFlow(VerifiedPlan &verified);
 
+/// The checks of what only a GPU reads: blocks, streams and events. Events are
+/// recorded once, before anything waits for them. Error: ModuleDamaged.
+Status verifyForGpu(const format::PlanT &plan);
+
 /// The error for a plan that contradicts itself.
 Status planError(const std::string &what);
 

@@ -20,7 +20,9 @@ ARROWS = {
     "examples": {"tilewright"},
 }
 # The kernel's calling convention, the generated module format and what its expressions mean are the runtime's, and the compiler's too.
-SHARED = {"runtime/Kernel.h", "runtime/Arena.h", "runtime/exec/Expressions.h", "module_generated.h", "runtime/format/module_generated.h"}
+# The simulator's library implements an interface that the runtime calls.
+SHARED = {"runtime/Kernel.h", "runtime/Arena.h", "runtime/exec/Expressions.h", "runtime/devices/cuda/SimulatorInterface.h",
+          "module_generated.h", "runtime/format/module_generated.h"}
 FOREIGN_TO_RUNTIME = re.compile(r"(llvm|llvm-c|mlir|mlir-c|lld|clang|google|onnx)/")
 SOURCES = (".cpp", ".h", ".td", ".inc", ".def", ".c")
 INCLUDE = re.compile(r'^\s*#?\s*include\s+(["<])([^">]+)[">]')

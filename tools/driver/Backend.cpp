@@ -8,6 +8,8 @@
 #include "codegen/families/KernelLibrary.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "tools/driver/Dumps.h"
+#include "tools/driver/ModuleCache.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
@@ -33,11 +35,69 @@ Result<plan::BuiltPlan> planModule(ModuleOp module, ModuleOp kernels,
     if (!kernel) {
       return kernel.status();
     }
-    return plan::KernelLaunch{*kernel,       launch->sizes,
-                              launch->tasks, launch->workspaceBytes,
-                              launch->grain, launch->inPlace};
+    return plan::KernelLaunch{
+        *kernel,       launch->sizes,   launch->tasks,  launch->workspaceBytes,
+        launch->grain, launch->threads, launch->shared, launch->inPlace};
   };
   return plan::buildPlan(module, launchOf, Decisions(log, /*remarks=*/false));
+}
+
+static Status dumpKernels(ModuleOp kernels, const std::string &folder) {
+  for (auto kernel : kernels.getOps<twk::KernelOp>()) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    kernel->print(os);
+    TW_RETURN_IF_ERROR(
+        writeFile(folder, kernel.getSymName().str() + ".mlir", text));
+  }
+  return Status::ok();
+}
+
+/// Keeps NVRTC's work in the user's cache, beside the modules.
+static CudaCache kernelCache() {
+  std::filesystem::path modules = ModuleCache::userFolder();
+  if (modules.empty()) {
+    return {};
+  }
+  ModuleCache cache(modules.parent_path() / "kernels");
+  CudaCache result;
+  result.find = [cache](const std::string &key) -> std::optional<std::string> {
+    std::optional<std::filesystem::path> file = cache.find(key);
+    auto bytes =
+        file ? llvm::MemoryBuffer::getFile(file->string(),
+                                           /*IsText=*/false)
+             : std::make_error_code(std::errc::no_such_file_or_directory);
+    return bytes ? std::optional((*bytes)->getBuffer().str()) : std::nullopt;
+  };
+  result.store = [cache](const std::string &key, const std::string &bytes) {
+    auto *data = reinterpret_cast<const std::byte *>(bytes.data());
+    cache.store(key, std::vector<std::byte>(data, data + bytes.size()));
+  };
+  return result;
+}
+
+Result<std::vector<CudaKernel>>
+compilePlannedCuda(ModuleOp kernels, const BackendOptions &options) {
+  CudaOptions cuda;
+  cuda.threads = options.threads;
+  cuda.cache = kernelCache();
+  cuda.overrides = options.kernelSources;
+  const std::string &folder = options.kernelFolder;
+  if (!folder.empty()) {
+    TW_RETURN_IF_ERROR(dumpKernels(kernels, folder));
+    cuda.dump = [&](const std::string &kernel, const std::string &source) {
+      return writeFile(folder, kernel + ".cu", source);
+    };
+  }
+  Result<std::vector<CudaKernel>> compiled =
+      compileCuda(kernels, *options.target, cuda);
+  if (compiled && !folder.empty()) {
+    for (const CudaKernel &kernel : *compiled) {
+      TW_RETURN_IF_ERROR(
+          writeFile(folder, kernel.name + ".ptx", kernel.binary.ptx));
+    }
+  }
+  return compiled;
 }
 
 Result<CpuImage> compilePlanned(ModuleOp kernels,
@@ -59,13 +119,7 @@ Result<CpuImage> compilePlanned(ModuleOp kernels,
         dumped = status;
       }
     };
-    for (auto kernel : kernels.getOps<twk::KernelOp>()) {
-      std::string text;
-      llvm::raw_string_ostream os(text);
-      kernel->print(os);
-      TW_RETURN_IF_ERROR(writeFile(options.kernelFolder,
-                                   kernel.getSymName().str() + ".mlir", text));
-    }
+    TW_RETURN_IF_ERROR(dumpKernels(kernels, options.kernelFolder));
   }
   Result<CpuImage> image = compileKernels(kernels, *options.target, cpu);
   if (image && !dumped) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "codegen/cpu/CompileKernels.h"
+#include "codegen/cuda/CompileCuda.h"
 #include "passes/plan/PlanBuilder.h"
 #include "passes/tile/Tactic.h"
 
@@ -24,8 +25,11 @@ struct BackendOptions {
   unsigned threads = 2;
   bool keepDenormals = false;     ///< kernels compute with denormal numbers
   ObjectCache *objects = nullptr; ///< of earlier compiles, or null
-  /// Folder that gets each kernel as KERNEL.mlir, .ll and .s; empty: none.
+  /// Folder that gets each kernel as KERNEL.mlir, .ll and .s, for a GPU as
+  /// .mlir, .cu and .ptx; empty: none.
   std::string kernelFolder;
+  /// GPU: sources in place of generated ones, by kernel.
+  std::map<std::string, std::string> kernelSources;
 };
 
 /// Plans `module`, whose regions have tactics. \returns the plan; its kernels
@@ -40,7 +44,12 @@ Result<plan::BuiltPlan> planModule(mlir::ModuleOp module,
 Result<CpuImage> compilePlanned(mlir::ModuleOp kernels,
                                 const BackendOptions &options);
 
-/// Plan and codegen in one.
+/// The same for a GPU, with what the user's cache keeps of NVRTC's work.
+/// Errors: those of compileCuda.
+Result<std::vector<CudaKernel>>
+compilePlannedCuda(mlir::ModuleOp kernels, const BackendOptions &options);
+
+/// Plan and codegen in one, for a CPU.
 Result<BackendResult> generateCode(mlir::ModuleOp module,
                                    const BackendOptions &options,
                                    DecisionLog *log);

@@ -7,6 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "codegen/cuda/Nvrtc.h"
 #include "frontend/model/ExternalData.h"
 #include "frontend/model/MappedFile.h"
 #include "frontend/model/ReadModel.h"
@@ -200,6 +201,15 @@ Result<std::string> cacheKey(const std::string &model,
   Hasher hasher;
   hasher.add(*compiler);
   hasher.add(std::string(target->name));
+  if (target->isGpu()) {
+    Result<const Nvrtc *> nvrtc = Nvrtc::open();
+    TW_RETURN_IF_ERROR(nvrtc.status());
+    hasher.add((*nvrtc)->version());
+  }
+  for (const auto &[kernel, source] : options.kernelSources) {
+    hasher.add(kernel);
+    hasher.add(source);
+  }
   hasher.add(options.reference);
   hasher.add(options.strict);
   for (const auto &[name, shape] : options.shapes) {

@@ -179,6 +179,7 @@ Status Compile::phase(Phase which) {
   backend.threads = threads;
   backend.keepDenormals = options.strict || options.reference;
   backend.kernelFolder = options.kernelFolder;
+  backend.kernelSources = options.kernelSources;
   backend.objects = objects.get();
   switch (which) {
   case Phase::Import:
@@ -198,14 +199,20 @@ Status Compile::phase(Phase which) {
     return Status::ok();
   }
   case Phase::Codegen: {
-    Result<CpuImage> image = compilePlanned(*kernels, backend);
-    if (!image) {
-      return image.status();
-    }
-    summarize(planned, *image, result.summary);
     ModuleParts parts;
+    Result<CpuImage> image = CpuImage();
+    Result<std::vector<CudaKernel>> cuda = std::vector<CudaKernel>();
+    if (target->isGpu()) {
+      cuda = compilePlannedCuda(*kernels, backend);
+      TW_RETURN_IF_ERROR(cuda.status());
+      parts.cuda = *cuda;
+    } else {
+      image = compilePlanned(*kernels, backend);
+      TW_RETURN_IF_ERROR(image.status());
+      parts.code = image->bytes;
+    }
+    summarize(planned, result.summary);
     parts.plan = &planned;
-    parts.code = image->bytes;
     parts.target = target;
     parts.modelName = modelName;
     parts.decisions = toJson(log);

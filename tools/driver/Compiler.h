@@ -20,8 +20,12 @@ namespace tilewright {
 
 /// What `tilewright compile` can be told.
 struct CompileOptions {
-  /// The CPU level to compile for; null: the best that runs here.
+  /// The CPU level or GPU to compile for; null: the best level that runs here.
   const TargetSpec *target = nullptr;
+  /// The simulator is to run the code for a GPU. The code is the same.
+  bool simulated = false;
+  /// GPU: CUDA C++ in place of generated kernels, by kernel name.
+  std::map<std::string, std::string> kernelSources;
   /// Fixed shapes by input name; sizes of -1 stay as the model has them.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Naive loops over the imported operations, accumulators in f64, nothing
@@ -37,7 +41,8 @@ struct CompileOptions {
   Phase startFrom = Phase::Import;
   /// Folder that gets the IR after each phase as NN-PHASE.mlir; empty: none.
   std::string dumpFolder;
-  /// Folder that gets each kernel as KERNEL.mlir, .ll and .s; empty: none.
+  /// Folder that gets each kernel as KERNEL.mlir, .ll and .s, for a GPU as
+  /// .mlir, .cu and .ptx; empty: none.
   std::string kernelFolder;
   /// Folder of compiled kernels to take from and to add to; empty: none.
   std::filesystem::path objectFolder;

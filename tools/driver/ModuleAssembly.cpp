@@ -41,6 +41,32 @@ static Result<std::string_view> bytesOf(ConstantOp constant,
   return std::string_view(owned.back().data(), owned.back().size());
 }
 
+/// Adds the kernels that a plan launches, in its order.
+static Status addDeviceKernels(ArrayRef<CudaKernel> kernels,
+                               format::VariantT &variant,
+                               ModuleContents &contents) {
+  llvm::StringMap<const CudaKernel *> byName;
+  for (const CudaKernel &kernel : kernels) {
+    byName[kernel.name] = &kernel;
+  }
+  std::vector<DeviceCode> code;
+  for (const std::string &name : variant.plan->kernels) {
+    const CudaKernel *kernel = byName.lookup(name);
+    if (!kernel) {
+      return Status(ErrorCode::Internal,
+                    "the plan launches '" + name + "', which does not exist");
+    }
+    auto entry = std::make_unique<format::DeviceKernelT>();
+    entry->registers = kernel->binary.registers;
+    entry->spill_bytes = kernel->binary.spillBytes;
+    entry->shared_bytes = kernel->binary.sharedBytes;
+    variant.device_kernels.push_back(std::move(entry));
+    code.push_back({kernel->binary.cubin, kernel->binary.ptx, kernel->source});
+  }
+  contents.deviceCode.push_back(std::move(code));
+  return Status::ok();
+}
+
 Result<std::vector<std::byte>> assembleModule(ModuleParts parts) {
   format::ModuleT module;
   module.compiler = "tilewright " TILEWRIGHT_VERSION;
@@ -69,9 +95,12 @@ Result<std::vector<std::byte>> assembleModule(ModuleParts parts) {
     contents.constants.push_back(*bytes);
   }
   auto variant = std::make_unique<format::VariantT>();
-  variant->target = "cpu";
+  variant->target = parts.target->isGpu() ? "cuda" : "cpu";
   variant->level = std::string(parts.target->name);
   variant->plan = std::make_unique<format::PlanT>(std::move(parts.plan->plan));
+  if (parts.target->isGpu()) {
+    TW_RETURN_IF_ERROR(addDeviceKernels(parts.cuda, *variant, contents));
+  }
   module.variants.push_back(std::move(variant));
   contents.code.emplace_back(reinterpret_cast<const char *>(parts.code.data()),
                              parts.code.size());

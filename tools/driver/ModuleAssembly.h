@@ -6,16 +6,18 @@
 
 #pragma once
 
+#include "codegen/cuda/CompileCuda.h"
 #include "passes/plan/PlanBuilder.h"
 #include "targets/TargetSpec.h"
 #include <cstddef>
 
 namespace tilewright {
 
-/// The parts of a module for one CPU level.
+/// The parts of a module for one CPU level or GPU.
 struct ModuleParts {
   plan::BuiltPlan *plan = nullptr;
-  llvm::ArrayRef<uint8_t> code; // the image; empty when no kernel is needed
+  llvm::ArrayRef<uint8_t> code;    // the image; empty when no kernel is needed
+  llvm::ArrayRef<CudaKernel> cuda; // of a GPU, those that the plan launches
   const TargetSpec *target = nullptr;
   std::string modelName;
   std::string decisions; // JSON

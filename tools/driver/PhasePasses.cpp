@@ -22,7 +22,7 @@ namespace tilewright {
 
 namespace {
 
-/// What the passes of this file share: the CPU level, the reference switch.
+/// What the passes of this file share: the target, the reference switch.
 template <typename Derived>
 class PhasePass : public PassWrapper<Derived, OperationPass<ModuleOp>> {
 public:
@@ -39,7 +39,7 @@ protected:
   const TargetSpec *target() {
     const TargetSpec *found = findTarget(level);
     if (!found) {
-      this->getOperation().emitError("there is no CPU level '") << level << "'";
+      this->getOperation().emitError("there is no target '") << level << "'";
     }
     return found;
   }
@@ -61,9 +61,9 @@ protected:
     }
   }
 
-  Pass::Option<std::string> level{*this, "level",
-                                  llvm::cl::desc("CPU level to compile for"),
-                                  llvm::cl::init("avx2")};
+  Pass::Option<std::string> level{
+      *this, "level", llvm::cl::desc("CPU level, or GPU, to compile for"),
+      llvm::cl::init("avx2")};
   Pass::Option<bool> reference{*this, "reference",
                                llvm::cl::desc("As a reference compile does"),
                                llvm::cl::init(false)};

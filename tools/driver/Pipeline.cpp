@@ -44,8 +44,10 @@ static void layout(OpPassManager &passes, const PipelineOptions &options) {
     passes.addPass(createFoldConstantsPass(options.evaluator, options.log));
     passes.addPass(createCanonicalizeGraphPass(options.log));
   }
-  passes.addPass(
-      createSelectLayoutsPass(options.log, options.target->lanes(4)));
+  // What reads side by side: the lanes of a vector, the threads of a warp.
+  const TargetSpec &target = *options.target;
+  unsigned lanes = target.isGpu() ? GpuSpec::warpSize : target.lanes(4);
+  passes.addPass(createSelectLayoutsPass(options.log, lanes));
 }
 
 static void fuse(OpPassManager &passes, const PipelineOptions &options) {
@@ -72,10 +74,11 @@ static Status run(ModuleOp module, Phase phase,
   return Status::ok();
 }
 
-/// Packs constant weights for the vector lanes and chooses tactics. Packing
+/// Packs constant weights for a CPU's vector lanes and chooses tactics. Packing
 /// leaves operations behind that are constants to fold.
 static Status tile(ModuleOp module, const PipelineOptions &options) {
-  bool packs = !options.reference && options.evaluator;
+  bool packs =
+      !options.reference && options.evaluator && !options.target->isGpu();
   if (packs) {
     TW_RETURN_IF_ERROR(packConstants(module, *options.target, *options.log));
   }

@@ -5,10 +5,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/driver/Registration.h"
+#include "codegen/cuda/PrintCuda.h"
 #include "ir/TwDialect.h"
 #include "ir/twk/TwkOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -22,7 +25,8 @@ namespace tilewright {
 
 void registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<tw::TwDialect, twk::TwkDialect, mlir::arith::ArithDialect,
-                  mlir::func::FuncDialect, mlir::index::IndexDialect,
+                  mlir::func::FuncDialect, mlir::gpu::GPUDialect,
+                  mlir::index::IndexDialect, mlir::nvgpu::NVGPUDialect,
                   mlir::math::MathDialect, mlir::memref::MemRefDialect,
                   mlir::scf::SCFDialect, mlir::ub::UBDialect,
                   mlir::vector::VectorDialect>();
@@ -36,6 +40,7 @@ void registerPasses() {
   registerTilewrightLayoutPasses();
   registerTilewrightPlanPasses();
   registerPhasePasses();
+  registerPrintCudaPass();
 }
 
 } // namespace tilewright

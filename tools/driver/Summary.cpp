@@ -42,15 +42,14 @@ int64_t arenaBytes(const format::PlanT &plan) {
   return total;
 }
 
-void summarize(const plan::BuiltPlan &planned, const CpuImage &image,
-               CompileSummary &summary) {
+void summarize(const plan::BuiltPlan &planned, CompileSummary &summary) {
   for (const auto &function : planned.plan.functions) {
     summary.commands += function->commands.size();
     for (const auto &command : function->commands) {
       summary.launches += command->body.AsLaunch() != nullptr;
     }
   }
-  summary.kernels = image.kernels.size();
+  summary.kernels = planned.plan.kernels.size();
   summary.arenaBytes = arenaBytes(planned.plan);
   summary.kernelTrafficBytes += bytesCopied(planned.plan);
   for (tw::ConstantOp constant : planned.constants) {

@@ -6,7 +6,6 @@
 
 #pragma once
 
-#include "codegen/cpu/CompileKernels.h"
 #include "onnx/onnx_pb.h"
 #include "passes/plan/PlanBuilder.h"
 #include "tools/driver/Compiler.h"
@@ -16,9 +15,8 @@ namespace tilewright {
 /// \returns the number of nodes of a graph and of its subgraphs.
 int64_t countNodes(const onnx::GraphProto &graph);
 
-/// Fills in what plan and image tell: commands, kernels, bytes.
-void summarize(const plan::BuiltPlan &planned, const CpuImage &image,
-               CompileSummary &summary);
+/// Fills in what a plan tells: commands, kernels, bytes.
+void summarize(const plan::BuiltPlan &planned, CompileSummary &summary);
 
 /// \returns the bytes of all arenas of a plan with every symbol one.
 int64_t arenaBytes(const format::PlanT &plan);

@@ -141,6 +141,12 @@ int BenchCommand::run() {
       return report(written);
     }
   }
+  if (obtained->module->device() != DeviceKind::Cpu) {
+    return report(Status(ErrorCode::UnsupportedOption,
+                         "bench measures on the processor only; it has no "
+                         "clock for " +
+                             targetOf(*obtained->module)));
+  }
   std::string level = nameOf(obtained->module->level());
   // What the measured process needs is on disk now.
   bool wasModule = obtained->wasModule, wasCached = obtained->cached;

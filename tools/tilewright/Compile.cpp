@@ -117,7 +117,7 @@ void CompileCommand::print(const CompileOptions &options,
                            const CompileResult &result) const {
   const CompileSummary &summary = result.summary;
   const TargetSpec *target = options.target ? options.target : hostTarget();
-  std::string level = "cpu:" + std::string(target->name);
+  std::string level = fullName(*target);
   if (json) {
     nlohmann::json object = {
         {"model", model},
@@ -216,7 +216,8 @@ Action addCompile(CLI::App &program) {
                  "Write the IR after each phase into a folder")
       ->type_name("DIR");
   app.add_option("--dump-kernels", command->dumpKernels,
-                 "Write each kernel's IR and assembly into a folder")
+                 "Write each kernel's IR and assembly, or CUDA C++ and "
+                 "PTX, into a folder")
       ->type_name("DIR");
   addThreads(app, command->threads, "Threads that compile kernels");
   app.add_flag("--no-cache", command->noCache,

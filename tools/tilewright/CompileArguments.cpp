@@ -9,18 +9,24 @@
 #include "tools/tilewright/data/InputArguments.h"
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 
 namespace tilewright {
 
 void CompileArguments::addTo(CLI::App &app) {
   app.add_option("--target", target,
                  "cpu (the best level of this machine), cpu:x86-64-v2, "
-                 "cpu:avx2 or cpu:avx512")
+                 "cpu:avx2, cpu:avx512; a GPU such as cuda:sm_80; or its "
+                 "simulator, sim:sm_80")
       ->type_name("TARGET");
   addRepeatable(app, "--shape", shapes,
                 "The shape of an input, such as x=1x3x224x224; `?` leaves a "
                 "size as the model has it. Repeatable")
       ->type_name("NAME=SIZES");
+  addRepeatable(app, "--override-kernel", kernels,
+                "CUDA C++ in place of a generated kernel. Repeatable")
+      ->type_name("KERNEL=FILE.cu");
   app.add_option("--precision", precision, "f32")->type_name("POLICY");
   app.add_flag("--strict", strict,
                "Keep every cast and rounding of the ONNX graph");
@@ -29,34 +35,60 @@ void CompileArguments::addTo(CLI::App &app) {
                "fused: what other results are compared with");
 }
 
-static std::string levelNames() {
+static std::string targetNames() {
   std::string names;
   for (const TargetSpec &spec : allTargets()) {
     names += (names.empty() ? "cpu:" : ", cpu:") + std::string(spec.name);
   }
-  return names;
+  for (const TargetSpec &spec : gpuTargets()) {
+    names += ", cuda:" + std::string(spec.name);
+  }
+  return names + ", and sim: instead of cuda:";
+}
+
+static bool isSimulated(const std::string &target) {
+  return target.rfind("sim:", 0) == 0;
 }
 
 Result<const TargetSpec *> parseTarget(const std::string &text) {
   if (text == "cpu") {
     return nullptr;
   }
-  std::string kind = text.substr(0, text.find(':'));
-  if (kind == "cuda" || kind == "sim") {
-    return Status(ErrorCode::UnsupportedOption,
-                  "--target " + text + ": there is no code generation for " +
-                      (kind == "cuda" ? "CUDA" : "the GPU simulator") +
-                      " yet; the targets are cpu, " + levelNames());
-  }
-  const TargetSpec *spec = kind == "cpu" && text.size() > 4
-                               ? findTarget(std::string_view(text).substr(4))
-                               : nullptr;
-  if (!spec) {
+  size_t colon = text.find(':');
+  std::string kind = text.substr(0, colon);
+  const TargetSpec *spec =
+      colon != std::string::npos
+          ? findTarget(std::string_view(text).substr(colon + 1))
+          : nullptr;
+  bool isGpu = kind == "cuda" || kind == "sim";
+  if (!spec || spec->isGpu() != isGpu || (!isGpu && kind != "cpu")) {
     return Status(ErrorCode::OptionInvalid, "--target '" + text +
                                                 "': the targets are cpu, " +
-                                                levelNames());
+                                                targetNames());
   }
   return spec;
+}
+
+/// Reads the files of --override-kernel.
+static Result<std::map<std::string, std::string>>
+readKernels(const std::vector<std::string> &arguments) {
+  std::map<std::string, std::string> sources;
+  for (const std::string &argument : arguments) {
+    size_t equals = argument.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return Status(ErrorCode::OptionInvalid, "--override-kernel '" + argument +
+                                                  "': expected KERNEL=FILE.cu");
+    }
+    std::ifstream stream(argument.substr(equals + 1), std::ios::binary);
+    std::stringstream text;
+    text << stream.rdbuf();
+    if (!stream) {
+      return Status(ErrorCode::OptionInvalid, "--override-kernel '" + argument +
+                                                  "': the file cannot be read");
+    }
+    sources[argument.substr(0, equals)] = text.str();
+  }
+  return sources;
 }
 
 static Status checkPrecision(const std::string &policy) {
@@ -88,7 +120,15 @@ Result<CompileOptions> CompileArguments::resolve() const {
   if (!sizes) {
     return sizes.status();
   }
+  Result<std::map<std::string, std::string>> sources = readKernels(kernels);
+  TW_RETURN_IF_ERROR(sources.status());
+  if (!sources->empty() && (!*spec || !(*spec)->isGpu())) {
+    return Status(ErrorCode::OptionInvalid,
+                  "--override-kernel is for GPUs: give --target cuda:… too");
+  }
+  options.kernelSources = std::move(*sources);
   options.target = *spec;
+  options.simulated = isSimulated(target);
   options.shapes = std::move(*sizes);
   options.strict = strict;
   options.reference = reference;

@@ -12,10 +12,12 @@
 
 namespace tilewright {
 
-/// --target --shape --precision --strict --reference, as given.
+/// --target --shape --precision --strict --reference --override-kernel, as
+/// given.
 struct CompileArguments {
   std::string target = "cpu";
   std::vector<std::string> shapes;
+  std::vector<std::string> kernels;
   std::string precision = "f32";
   bool strict = false;
   bool reference = false;
@@ -26,8 +28,8 @@ struct CompileArguments {
   Result<CompileOptions> resolve() const;
 };
 
-/// \returns the level that --target asks for, or null for "cpu": the best of
-/// the machine. Errors: OptionInvalid, UnsupportedOption.
+/// \returns the level or GPU that --target asks for, or null for "cpu": the
+/// best level of the machine. Errors: OptionInvalid.
 Result<const TargetSpec *> parseTarget(const std::string &text);
 
 } // namespace tilewright

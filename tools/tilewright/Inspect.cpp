@@ -12,6 +12,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdio>
+#include <map>
 #include <memory>
 
 namespace tilewright {
@@ -21,6 +22,7 @@ struct InspectCommand {
   std::string path;
   bool json = false;
   bool plan = false;
+  std::string source;
 
   int run();
 
@@ -28,6 +30,7 @@ private:
   nlohmann::json describe(const ModuleFile &file) const;
   void print(const nlohmann::json &module) const;
   Status printPlans(const ModuleFile &file) const;
+  Status printSource(const ModuleFile &file) const;
 };
 
 } // namespace
@@ -56,6 +59,19 @@ static nlohmann::json describeParameters(
   return parameters;
 }
 
+/// The bytes of a variant's image, or of its kernels for GPUs.
+static uint64_t codeBytes(const format::Variant &variant) {
+  auto sizeOf = [](const format::Segment *segment) {
+    return segment ? segment->bytes() : 0;
+  };
+  uint64_t bytes = sizeOf(variant.code());
+  const auto *kernels = variant.device_kernels();
+  for (flatbuffers::uoffset_t i = 0; kernels && i < kernels->size(); ++i) {
+    bytes += sizeOf(kernels->Get(i)->cubin()) + sizeOf(kernels->Get(i)->ptx());
+  }
+  return bytes;
+}
+
 static nlohmann::json describeVariant(const format::Variant &variant) {
   nlohmann::json kernels = nlohmann::json::array();
   int64_t commands = 0, launches = 0;
@@ -78,7 +94,7 @@ static nlohmann::json describeVariant(const format::Variant &variant) {
           {"kernels", std::move(kernels)},
           {"commands", commands},
           {"launches", launches},
-          {"code_bytes", variant.code() ? variant.code()->bytes() : 0}};
+          {"code_bytes", codeBytes(variant)}};
 }
 
 nlohmann::json InspectCommand::describe(const ModuleFile &file) const {
@@ -189,11 +205,53 @@ Status InspectCommand::printPlans(const ModuleFile &file) const {
   return Status::ok();
 }
 
+/// Prints the CUDA C++ of the kernel called `source`, or of the only one whose
+/// name contains it.
+Status InspectCommand::printSource(const ModuleFile &file) const {
+  std::map<std::string, std::string_view> found;
+  const auto *variants = file.root().variants();
+  for (flatbuffers::uoffset_t i = 0; variants && i < variants->size(); ++i) {
+    const format::Plan *plan = variants->Get(i)->plan();
+    const auto *names = plan ? plan->kernels() : nullptr;
+    const auto *kernels = variants->Get(i)->device_kernels();
+    for (flatbuffers::uoffset_t k = 0;
+         names && kernels && k < kernels->size() && k < names->size(); ++k) {
+      const format::Segment *segment = kernels->Get(k)->source();
+      const char *data = segment ? file.segment(*segment) : nullptr;
+      std::string name = text(names->Get(k));
+      if (data && name.find(source) != std::string::npos) {
+        found[name] = {data, segment->bytes()};
+      }
+    }
+  }
+  auto exact = found.find(source);
+  if (exact == found.end() && found.size() != 1) {
+    std::string names;
+    for (const auto &[name, bytes] : found) {
+      names += "\n  " + name;
+    }
+    return Status(ErrorCode::OptionInvalid,
+                  "--source '" + source + "': " +
+                      (found.empty() ? "the module has no such kernel with "
+                                       "CUDA source"
+                                     : "several kernels are called so:") +
+                      names);
+  }
+  std::string_view bytes =
+      exact != found.end() ? exact->second : found.begin()->second;
+  std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+  return Status::ok();
+}
+
 int InspectCommand::run() {
   Result<ModuleFile> file = ModuleFile::open(path, /*threads=*/0);
   if (!file) {
     return report(Status(file.status().code(),
                          "'" + path + "': " + file.status().message()));
+  }
+  if (!source.empty()) {
+    Status status = printSource(*file);
+    return status ? Success : report(status);
   }
   nlohmann::json module = describe(*file);
   if (json) {
@@ -214,6 +272,10 @@ Action addInspect(CLI::App &program) {
       ->required()
       ->type_name("MODULE.twm");
   app.add_flag("--plan", command->plan, "Also print the list of commands");
+  app.add_option("--source", command->source,
+                 "Print the CUDA C++ of the kernel of this name, or of the "
+                 "only one that it is a part of")
+      ->type_name("KERNEL");
   app.add_flag("--json", command->json, "Print JSON");
   return [command] { return command->run(); };
 }

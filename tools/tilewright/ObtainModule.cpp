@@ -51,7 +51,11 @@ Result<CompileResult> compileOrExplain(const std::string &path,
 
 static OpenOptions openOptions(const CompileOptions &options) {
   OpenOptions open;
-  if (options.target) {
+  if (options.target && options.target->isGpu()) {
+    open.device = options.simulated ? DeviceKind::Simulator : DeviceKind::Cuda;
+    open.architecture = options.target->name;
+  } else if (options.target) {
+    open.device = DeviceKind::Cpu;
     open.level = cpuLevelFromName(options.target->name);
   }
   return open;
@@ -94,7 +98,8 @@ static Result<ObtainedModule> compileNow(const ModuleRequest &request) {
 }
 
 static Status checkRunsHere(const CompileOptions &options) {
-  if (!options.target || runsOnHost(*options.target)) {
+  if (!options.target || options.target->isGpu() ||
+      runsOnHost(*options.target)) {
     return Status::ok();
   }
   const TargetSpec *host = hostTarget();
@@ -143,6 +148,18 @@ Result<ObtainedModule> obtainModule(const ModuleRequest &request) {
     cache.store(*key, compiled->bytes);
   }
   return compiled;
+}
+
+std::string targetOf(const Module &module) {
+  switch (module.device()) {
+  case DeviceKind::Cpu:
+    return std::string("cpu:") + nameOf(module.level());
+  case DeviceKind::Cuda:
+    return module.targets();
+  case DeviceKind::Simulator:
+    return module.targets() + " on the simulator";
+  }
+  return "";
 }
 
 std::string describeSummary(const std::string &summary) {

@@ -41,6 +41,9 @@ bool isModuleFile(const std::string &path);
 /// compileModel(); ModuleTarget for a level that does not run here.
 Result<ObtainedModule> obtainModule(const ModuleRequest &request);
 
+/// \returns what runs a module: "cpu:avx2", "cuda:sm_80 on the simulator".
+std::string targetOf(const Module &module);
+
 /// compileModel(), which after an internal error leaves a folder that helps
 /// to reproduce it and says where.
 Result<CompileResult> compileOrExplain(const std::string &path,

@@ -20,8 +20,8 @@ static std::string describe(const std::string &path,
                             const Status &error) {
   std::ostringstream text;
   text << error.toString() << "\n\ntilewright " TILEWRIGHT_VERSION "\nmodel "
-       << path << "\ntarget cpu:"
-       << (options.target ? options.target->name : hostTarget()->name) << "\n";
+       << path << "\ntarget "
+       << fullName(options.target ? *options.target : *hostTarget()) << "\n";
   for (const auto &[name, sizes] : options.shapes) {
     text << "shape " << name << "=";
     for (size_t i = 0; i < sizes.size(); ++i) {

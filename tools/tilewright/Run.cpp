@@ -159,9 +159,8 @@ void RunCommand::print() const {
   std::string origin = obtained.wasModule ? "opened in "
                        : obtained.cached  ? "taken from the cache in "
                                           : "compiled in ";
-  std::printf("%s for cpu:%s %s%s\n  %s\n", path.c_str(),
-              nameOf(module.level()), origin.c_str(),
-              formatMilliseconds(obtained.milliseconds).c_str(),
+  std::printf("%s for %s %s%s\n  %s\n", path.c_str(), targetOf(module).c_str(),
+              origin.c_str(), formatMilliseconds(obtained.milliseconds).c_str(),
               describeSummary(module.summary()).c_str());
   for (size_t i = 0; i < inputs.tensors.size(); ++i) {
     std::printf("input   %s: %s, %s\n", module.inputs()[i].name.c_str(),
@@ -199,7 +198,7 @@ void RunCommand::printJson() const {
   const Module &module = *obtained.module;
   nlohmann::json object = {
       {"model", path},
-      {"target", std::string("cpu:") + nameOf(module.level())},
+      {"target", targetOf(module)},
       {"cached", obtained.cached},
       {obtained.wasModule ? "load_ms" : "compile_ms", obtained.milliseconds},
       {"run_ms", milliseconds},

@@ -36,7 +36,7 @@ twk.kernel @workspace simd buffers() sizes()
 
 // -----
 
-// expected-error @below {{unknown execution model 'mimd'; there is 'simd'}}
+// expected-error @below {{unknown execution model 'mimd'; there are 'simd' and 'simt'}}
 twk.kernel @model mimd buffers() sizes()
     tasks(%begin: index, %end: index) worker(%worker: index)
     workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
@@ -130,5 +130,95 @@ twk.kernel @bounds simd buffers(%x: memref<?xf32>) sizes()
   %pad = arith.constant 0.0 : f32
   // expected-error @below {{must be in_bounds}}
   %0 = vector.transfer_read %x[%begin], %pad : memref<?xf32>, vector<8xf32>
+  twk.return
+}
+
+// -----
+
+// expected-error @below {{has between 1 and 1024 'threads' if its model is 'simt'}}
+twk.kernel @crowd simt threads(2048) buffers() sizes() tasks(%blocks: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  twk.return
+}
+
+// -----
+
+// expected-error @below {{has between 1 and 1024 'threads' if its model is 'simt', and none else}}
+"twk.kernel"() <{sym_name = "alone", model = #twk<model simd>, threads = 32 : i64}> ({
+^bb0(%begin: index, %end: index, %worker: index, %scratch: memref<?xi8>, %status: memref<1xi32>):
+  "twk.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
+// expected-error @below {{expected 1 argument in 'tasks', found 2}}
+twk.kernel @range simt threads(32) buffers() sizes() tasks(%begin: index, %end: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  twk.return
+}
+
+// -----
+
+twk.kernel @wide simt threads(32) buffers(%x: memref<?xf32>) sizes() tasks(%blocks: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  // expected-error @below {{but vectors have at most 16 bytes}}
+  %0 = vector.load %x[%blocks] : memref<?xf32>, vector<8xf32>
+  twk.return
+}
+
+// -----
+
+twk.kernel @lanes simt threads(32) buffers(%x: memref<?xf32>) sizes() tasks(%blocks: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  %0 = vector.load %x[%blocks] : memref<?xf32>, vector<4xf32>
+  // expected-error @below {{a thread computes with scalars: take the vector apart}}
+  %1 = arith.addf %0, %0 : vector<4xf32>
+  twk.return
+}
+
+// -----
+
+twk.kernel @masked simt threads(32) buffers(%x: memref<?xf32>) sizes() tasks(%blocks: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  // expected-error @below {{does not belong to the execution model 'simt'}}
+  %0 = vector.create_mask %blocks : vector<4xi1>
+  twk.return
+}
+
+// -----
+
+twk.kernel @plane simt threads(32) buffers() sizes() tasks(%blocks: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  // expected-error @below {{blocks and grids are one-dimensional}}
+  %0 = gpu.thread_id y
+  twk.return
+}
+
+// -----
+
+twk.kernel @space simt threads(32) buffers() sizes() tasks(%blocks: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  // expected-error @below {{but memory is global, or '#gpu.address_space<workgroup>'}}
+  %0 = memref.alloca() : memref<4xf32, #gpu.address_space<private>>
+  twk.return
+}
+
+// -----
+
+twk.kernel @heap simt threads(32) buffers() sizes() tasks(%blocks: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  // expected-error @below {{is not allowed: a kernel allocates nothing}}
+  %0 = memref.alloc() : memref<4xf32>
+  twk.return
+}
+
+// -----
+
+twk.kernel @search simt threads(32) buffers() sizes() tasks(%blocks: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  // expected-error @below {{does not belong to the execution model 'simt'}}
+  scf.execute_region {
+    scf.yield
+  }
   twk.return
 }

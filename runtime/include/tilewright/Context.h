@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -37,6 +38,12 @@ struct ContextOptions {
   /// Threads that work on a run, the caller's included; 0: as many as this
   /// process may use.
   unsigned threads = 0;
+  /// Which GPU runs a module that was opened for DeviceKind::Cuda.
+  int device = 0;
+  /// The library of the simulator; empty: TILEWRIGHT_SIM_LIBRARY in the
+  /// environment, else libtilewright-sim.so in the program's folder, in `lib`
+  /// beside that, or where the system looks for libraries.
+  std::string simulatorLibrary;
 };
 
 /// What a context holds and has done.
@@ -45,10 +52,16 @@ struct ContextStatistics {
   int64_t poolBytes = 0;  ///< memory of values whose size depends on data
   uint64_t commands = 0;  ///< of the last run
   uint64_t launches = 0;  ///< kernels of the last run
+  uint64_t replays = 0;   ///< runs that repeated a recorded CUDA graph
+  /// Kernels that the GPU's driver compiled from PTX, for want of machine code
+  /// for that GPU.
+  uint64_t compiledKernels = 0;
 };
 
 class Context {
 public:
+  /// Errors: OptionInvalid, OutOfMemory; for a GPU DeviceDriver, DeviceMissing,
+  /// DeviceArchitecture, DeviceMemory, DeviceUnsupported, SimulatorMissing.
   static Result<std::unique_ptr<Context>>
   create(std::shared_ptr<const Module> module,
          const ContextOptions &options = {});
@@ -58,7 +71,8 @@ public:
 
   /// Runs the model on inputs in the order of Module::inputs().
   /// \returns the outputs, which share memory with nothing. Errors: InputName
-  /// (too few or too many), InputType, InputShape, DataInvalid, OutOfMemory.
+  /// (too few or too many), InputType, InputShape, DataInvalid, OutOfMemory;
+  /// on a GPU also DeviceMemory and DeviceFault.
   /// Calls from several threads wait for each other.
   Result<std::vector<Tensor>> run(const std::vector<TensorView> &inputs);
 
@@ -70,6 +84,8 @@ public:
   void setListener(std::function<void(const CommandEvent &)> listener);
 
   const Module &module() const;
+  /// \returns what runs the kernels: "cpu:avx2", "NVIDIA H200 (sm_90)".
+  const std::string &deviceName() const;
   unsigned threads() const;
   ContextStatistics statistics() const;
 

@@ -32,9 +32,23 @@ struct Parameter {
   std::vector<std::string> dims; ///< numbers, symbols or expressions of them
 };
 
+/// What runs a module's kernels.
+enum class DeviceKind {
+  Cpu,
+  Cuda,     ///< a GPU, through NVIDIA's driver
+  Simulator ///< Tilewright's simulator of one, on the processor
+};
+
 struct OpenOptions {
-  /// Take the code of this level instead of the best one that runs here.
+  /// What is to run the module. Unset: the processor when the module has code
+  /// for it, else a GPU.
+  std::optional<DeviceKind> device;
+  /// Cpu: take the code of this level instead of the best one that runs here.
   std::optional<CpuLevel> level;
+  /// Cuda: take the code for this architecture ("sm_80") instead of the best
+  /// one that runs on the device. Simulator: the GPU that it plays; empty: one
+  /// for which the module has code.
+  std::string architecture;
   /// Threads that verify checksums; 0: as many as this process may use.
   unsigned threads = 0;
 };
@@ -71,8 +85,15 @@ public:
   const std::vector<Parameter> &inputs() const;
   const std::vector<Parameter> &outputs() const;
 
-  /// The code that was chosen.
+  /// What runs it.
+  DeviceKind device() const;
+
+  /// The code that was chosen, where the processor runs it.
   CpuLevel level() const;
+
+  /// The code that was chosen, or that a GPU can choose from: "cpu:avx2",
+  /// "cuda:sm_90a, cuda:sm_80".
+  std::string targets() const;
 
   /// What the executor needs; not part of the stable API.
   const LoadedModule &loaded() const { return *impl; }

@@ -1,0 +1,102 @@
+//===- ReferenceTactic.cpp - plain loops over any region ------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/families/ReferenceTactic.h"
+#include "codegen/families/Attention.h"
+#include "codegen/families/Grid.h"
+#include "codegen/families/Nest.h"
+#include "codegen/families/Rows.h"
+#include "codegen/families/Sequential.h"
+
+using namespace mlir;
+
+namespace tilewright::families {
+
+/// Threads of a block that share nothing: enough warps to choose from, few
+/// enough that small launches spread over the GPU.
+constexpr int64_t independentThreads = 128;
+
+std::optional<Refusal> ReferenceTactic::applicable(tw::FusedOp op,
+                                                   const TargetSpec &) const {
+  Result<FusedRegion> region = analyseRegion(op);
+  if (!region) {
+    return Refusal{"TWT100", region.status().message()};
+  }
+  return std::nullopt;
+}
+
+Result<DictionaryAttr> ReferenceTactic::choose(tw::FusedOp op,
+                                               const TargetSpec &target) const {
+  Result<FusedRegion> region = analyseRegion(op);
+  TW_RETURN_IF_ERROR(region.status());
+  DictionaryAttr attribute;
+  if (region->form == Form::Rows) {
+    RowParameters parameters;
+    parameters.wide = wide;
+    attribute = parameters.toAttribute(op.getContext(), name());
+  } else if (region->form == Form::Attention) {
+    attribute = AttentionParameters().toAttribute(op.getContext(), name());
+  } else {
+    NestParameters parameters;
+    parameters.wide = wide;
+    attribute = parameters.toAttribute(op.getContext(), name());
+  }
+  return target.isGpu()
+             ? Grid::fill(target, independentThreads).addTo(attribute)
+             : attribute;
+}
+
+static Launch launchOf(const FusedRegion &region, DictionaryAttr parameters) {
+  switch (region.form) {
+  case Form::Attention:
+    return attentionLaunch(region,
+                           AttentionParameters::fromAttribute(parameters));
+  case Form::Rows:
+    return rowsLaunch(region);
+  case Form::Scan:
+  case Form::Scatter:
+    return sequentialLaunch(region);
+  case Form::Pointwise:
+  case Form::Reduce:
+    break;
+  }
+  return nestLaunch(region, NestParameters::fromAttribute(parameters));
+}
+
+Result<Launch> ReferenceTactic::launch(tw::FusedOp op) const {
+  Result<FusedRegion> region = analyseRegion(op);
+  TW_RETURN_IF_ERROR(region.status());
+  Launch launch = launchOf(*region, parametersOf(op));
+  Grid grid = Grid::fromAttribute(parametersOf(op));
+  return grid.exists() ? overTeams(launch, grid) : launch;
+}
+
+Result<twk::KernelOp> ReferenceTactic::build(tw::FusedOp op,
+                                             const TargetSpec &target,
+                                             StringRef kernelName,
+                                             OpBuilder &builder) const {
+  Result<FusedRegion> region = analyseRegion(op);
+  TW_RETURN_IF_ERROR(region.status());
+  switch (region->form) {
+  case Form::Attention:
+    return buildAttention(*region,
+                          AttentionParameters::fromAttribute(parametersOf(op)),
+                          target, kernelName, builder);
+  case Form::Rows:
+    return buildRows(*region, RowParameters::fromAttribute(parametersOf(op)),
+                     target, kernelName, builder);
+  case Form::Scan:
+  case Form::Scatter:
+    return buildSequential(*region, target, kernelName, builder);
+  case Form::Pointwise:
+  case Form::Reduce:
+    break;
+  }
+  return buildNest(*region, NestParameters::fromAttribute(parametersOf(op)),
+                   target, kernelName, builder);
+}
+
+} // namespace tilewright::families
