@@ -337,7 +337,10 @@ Status Builder::fused(FusedOp op, uint32_t number) {
       static_cast<uint32_t>(std::clamp<int64_t>(launch->grain, 1, UINT32_MAX));
   body.threads = static_cast<uint32_t>(launch->threads);
   body.shared = static_cast<uint32_t>(launch->shared);
-  commandOf[op] = append(number, op.getLoc(), bodyOf(std::move(body)));
+  Point point = append(number, op.getLoc(), bodyOf(std::move(body)));
+  commandOf[op] = point;
+  built.steps[{point.function, static_cast<uint32_t>(point.command)}] =
+      launch->steps;
   return Status::ok();
 }
 

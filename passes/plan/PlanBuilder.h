@@ -24,6 +24,7 @@ struct KernelLaunch {
   int64_t threads = 0;                  // GPU: threads of a block
   int64_t shared = 0;                   // GPU: bytes of dynamic shared memory
   bool inPlace = false;                 // see tilewright::Launch
+  tw::DimExpr steps;                    // scalar steps, if they are counted
 };
 
 /// \returns the launch of a region.
@@ -34,6 +35,8 @@ struct BuiltPlan {
   format::PlanT plan;
   llvm::SmallVector<tw::ConstantOp>
       constants; // by constant number, equal ones once
+  /// The scalar steps of launches, by function and command.
+  llvm::DenseMap<std::pair<uint32_t, uint32_t>, tw::DimExpr> steps;
   std::vector<format::ParameterT> inputs, outputs;
 };
 

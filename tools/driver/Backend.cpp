@@ -7,14 +7,26 @@
 #include "tools/driver/Backend.h"
 #include "codegen/families/KernelLibrary.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/plan/CommandCost.h"
 #include "tools/driver/Dumps.h"
-#include "tools/driver/ModuleCache.h"
+#include "tools/driver/FileCache.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
 
 namespace tilewright {
+
+/// How often the bodies of a region are evaluated.
+static DimExpr stepsOf(FusedOp region) {
+  DimExpr steps = DimExpr::constant(region.getContext(), 0);
+  for (Operation &op : region.getBody().front()) {
+    if (isPrimitive(&op)) {
+      steps = steps + productOf(region.getContext(), domainOf(&op));
+    }
+  }
+  return steps;
+}
 
 Result<plan::BuiltPlan> planModule(ModuleOp module, ModuleOp kernels,
                                    const BackendOptions &options,
@@ -36,10 +48,16 @@ Result<plan::BuiltPlan> planModule(ModuleOp module, ModuleOp kernels,
       return kernel.status();
     }
     return plan::KernelLaunch{
-        *kernel,       launch->sizes,   launch->tasks,  launch->workspaceBytes,
-        launch->grain, launch->threads, launch->shared, launch->inPlace};
+        *kernel,        launch->sizes,   launch->tasks,  launch->workspaceBytes,
+        launch->grain,  launch->threads, launch->shared, launch->inPlace,
+        stepsOf(region)};
   };
-  return plan::buildPlan(module, launchOf, Decisions(log, /*remarks=*/false));
+  Result<plan::BuiltPlan> built =
+      plan::buildPlan(module, launchOf, Decisions(log, /*remarks=*/false));
+  if (built && options.target->isGpu()) {
+    plan::scheduleOnStreams(*built, *options.target->gpu);
+  }
+  return built;
 }
 
 static Status dumpKernels(ModuleOp kernels, const std::string &folder) {
@@ -53,13 +71,8 @@ static Status dumpKernels(ModuleOp kernels, const std::string &folder) {
   return Status::ok();
 }
 
-/// Keeps NVRTC's work in the user's cache, beside the modules.
-static CudaCache kernelCache() {
-  std::filesystem::path modules = ModuleCache::userFolder();
-  if (modules.empty()) {
-    return {};
-  }
-  ModuleCache cache(modules.parent_path() / "kernels");
+/// Keeps NVRTC's work beside the object code for processors.
+static CudaCache cudaCache(const FileCache &cache) {
   CudaCache result;
   result.find = [cache](const std::string &key) -> std::optional<std::string> {
     std::optional<std::filesystem::path> file = cache.find(key);
@@ -70,8 +83,7 @@ static CudaCache kernelCache() {
     return bytes ? std::optional((*bytes)->getBuffer().str()) : std::nullopt;
   };
   result.store = [cache](const std::string &key, const std::string &bytes) {
-    auto *data = reinterpret_cast<const std::byte *>(bytes.data());
-    cache.store(key, std::vector<std::byte>(data, data + bytes.size()));
+    cache.store(key, bytes);
   };
   return result;
 }
@@ -80,7 +92,9 @@ Result<std::vector<CudaKernel>>
 compilePlannedCuda(ModuleOp kernels, const BackendOptions &options) {
   CudaOptions cuda;
   cuda.threads = options.threads;
-  cuda.cache = kernelCache();
+  constexpr uint64_t cacheLimit = uint64_t(256) << 20;
+  FileCache cache(options.objectFolder, ".cubin", cacheLimit);
+  cuda.cache = cudaCache(cache);
   cuda.overrides = options.kernelSources;
   const std::string &folder = options.kernelFolder;
   if (!folder.empty()) {
@@ -91,6 +105,7 @@ compilePlannedCuda(ModuleOp kernels, const BackendOptions &options) {
   }
   Result<std::vector<CudaKernel>> compiled =
       compileCuda(kernels, *options.target, cuda);
+  cache.evict();
   if (compiled && !folder.empty()) {
     for (const CudaKernel &kernel : *compiled) {
       TW_RETURN_IF_ERROR(

@@ -11,6 +11,8 @@
 #include "passes/plan/PlanBuilder.h"
 #include "passes/tile/Tactic.h"
 
+#include <filesystem>
+
 namespace tilewright {
 
 /// What plan and codegen make of a module.
@@ -25,6 +27,8 @@ struct BackendOptions {
   unsigned threads = 2;
   bool keepDenormals = false;     ///< kernels compute with denormal numbers
   ObjectCache *objects = nullptr; ///< of earlier compiles, or null
+  /// GPU: folder of kernels of earlier compiles; empty: none.
+  std::filesystem::path objectFolder;
   /// Folder that gets each kernel as KERNEL.mlir, .ll and .s, for a GPU as
   /// .mlir, .cu and .ptx; empty: none.
   std::string kernelFolder;

@@ -181,6 +181,7 @@ Status Compile::phase(Phase which) {
   backend.kernelFolder = options.kernelFolder;
   backend.kernelSources = options.kernelSources;
   backend.objects = objects.get();
+  backend.objectFolder = options.objectFolder;
   switch (which) {
   case Phase::Import:
     return load();

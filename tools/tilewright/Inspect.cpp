@@ -7,7 +7,9 @@
 #include "passes/plan/PlanBuilder.h"
 #include "runtime/module/ModuleFile.h"
 #include "runtime/module/PlanVerifier.h"
+#include "tools/tilewright/OutputFile.h"
 #include "tools/tilewright/Report.h"
+#include "tools/tilewright/StreamSchedule.h"
 #include "tools/tilewright/Subcommands.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -22,6 +24,8 @@ struct InspectCommand {
   std::string path;
   bool json = false;
   bool plan = false;
+  bool streams = false;
+  std::string picture;
   std::string source;
 
   int run();
@@ -29,7 +33,9 @@ struct InspectCommand {
 private:
   nlohmann::json describe(const ModuleFile &file) const;
   void print(const nlohmann::json &module) const;
-  Status printPlans(const ModuleFile &file) const;
+  Status
+  forEachPlan(const ModuleFile &file,
+              llvm::function_ref<Status(const format::PlanT &)> visit) const;
   Status printSource(const ModuleFile &file) const;
 };
 
@@ -177,9 +183,11 @@ void InspectCommand::print(const nlohmann::json &module) const {
   }
 }
 
-/// A plan is printed only when the runtime would run it, so that every number
-/// in it leads somewhere.
-Status InspectCommand::printPlans(const ModuleFile &file) const {
+/// A plan is shown only when the runtime would run it, so that every number in
+/// it leads somewhere.
+Status InspectCommand::forEachPlan(
+    const ModuleFile &file,
+    llvm::function_ref<Status(const format::PlanT &)> visit) const {
   std::vector<uint64_t> constantBytes;
   const auto *constants = file.root().constants();
   for (flatbuffers::uoffset_t i = 0; constants && i < constants->size(); ++i) {
@@ -195,13 +203,18 @@ Status InspectCommand::printPlans(const ModuleFile &file) const {
     std::unique_ptr<format::PlanT> unpacked(packed->UnPack());
     Result<VerifiedPlan> verified =
         verifyPlan(std::move(unpacked), constantBytes);
-    if (!verified) {
-      return verified.status();
-    }
-    llvm::outs() << "\n";
-    plan::printPlan(*verified->plan, llvm::outs());
-    llvm::outs().flush();
+    TW_RETURN_IF_ERROR(verified.status());
+    bool isForGpu = text(variants->Get(i)->target()) == "cuda";
+    TW_RETURN_IF_ERROR(isForGpu ? verifyForGpu(*verified->plan) : Status::ok());
+    TW_RETURN_IF_ERROR(visit(*verified->plan));
   }
+  return Status::ok();
+}
+
+static Status printPlanText(const format::PlanT &plan) {
+  llvm::outs() << "\n";
+  plan::printPlan(plan, llvm::outs());
+  llvm::outs().flush();
   return Status::ok();
 }
 
@@ -260,7 +273,16 @@ int InspectCommand::run() {
   }
   print(module);
   std::fflush(stdout);
-  Status status = plan ? printPlans(*file) : Status::ok();
+  Status status = plan ? forEachPlan(*file, printPlanText) : Status::ok();
+  if (status && (streams || !picture.empty())) {
+    bool hasPicture = false;
+    status = forEachPlan(*file, [&](const format::PlanT &plan) {
+      std::printf("%s", streams ? streamTable(plan).c_str() : "");
+      bool draws = !picture.empty() && !hasPicture;
+      hasPicture |= draws; // of the first variant
+      return draws ? writeOutput(picture, streamPicture(plan)) : Status::ok();
+    });
+  }
   return status ? Success : report(status);
 }
 
@@ -272,6 +294,11 @@ Action addInspect(CLI::App &program) {
       ->required()
       ->type_name("MODULE.twm");
   app.add_flag("--plan", command->plan, "Also print the list of commands");
+  app.add_flag("--streams", command->streams,
+               "Also print which command is on which stream, and when it would "
+               "run by the compiler's estimates");
+  app.add_option("--streams-picture", command->picture, "The same as a picture")
+      ->type_name("FILE.svg");
   app.add_option("--source", command->source,
                  "Print the CUDA C++ of the kernel of this name, or of the "
                  "only one that it is a part of")

@@ -1,0 +1,25 @@
+//===- CommandCost.h - about how long commands take on a GPU ----*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "passes/plan/PlanBuilder.h"
+#include "targets/GpuSpec.h"
+
+namespace tilewright::plan {
+
+/// Estimates each command of function `number` of a plan, in microseconds: the
+/// time to start it, and the longer of what its operands take through the
+/// memory and its steps through the arithmetic units (the roofline model).
+/// Sizes that are not known yet count as 128.
+std::vector<double> estimateCommands(const BuiltPlan &built, uint32_t number,
+                                     const GpuSpec &gpu);
+
+/// Puts the commands of every function on streams (Streams.h) by these
+/// estimates, and keeps the estimates in the commands.
+void scheduleOnStreams(BuiltPlan &built, const GpuSpec &gpu);
+
+} // namespace tilewright::plan
