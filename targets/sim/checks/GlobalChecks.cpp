@@ -45,12 +45,9 @@ static bool checkBounds(Warp &warp, const Inst &inst, const Access &access) {
     }
     BufferRange range = launch.memory->lookup(address);
     if (!range.live || range.end - address < access.bytes) {
-      bool wasLive = !range.live &&
-                     (range.label.find("has ended") != std::string::npos ||
-                      range.label.find("has been freed") != std::string::npos);
       raise(warp, inst,
-            wasLive ? FaultKind::UseAfterFree : FaultKind::OutOfBounds, lane,
-            address, access.bytes, "global");
+            range.wasLive ? FaultKind::UseAfterFree : FaultKind::OutOfBounds,
+            lane, address, access.bytes, "global");
       return false;
     }
     cache.begin = range.begin;
