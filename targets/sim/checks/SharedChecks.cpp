@@ -103,11 +103,38 @@ static bool sameFour(const uint32_t *cells) {
   return cells[0] == cells[1] && cells[0] == cells[2] && cells[0] == cells[3];
 }
 
+/// A load of one address by several lanes, of bytes that nobody has written
+/// since the barrier: most accesses of inner loops. \returns false if it is
+/// something else.
+static bool noteBroadcast(Warp &warp, const Access &access) {
+  Block &block = *warp.block;
+  unsigned first = unsigned(__builtin_ctz(warp.exec));
+  uint32_t *cells = block.sharedCells + access.address[first];
+  uint32_t epoch = block.sharedEpoch;
+  uint32_t self = firstWarp + warp.index;
+  for (uint32_t i = 0; i < access.bytes; ++i) {
+    if (Cell::unpack(cells[i], epoch).writer != nobody) {
+      return false;
+    }
+  }
+  for (uint32_t i = 0; i < access.bytes; ++i) {
+    uint32_t reader = Cell::unpack(cells[i], epoch).reader;
+    bool ours = reader == nobody || warpOf(reader) == warp.index;
+    cells[i] = Cell{nobody, ours ? self : everybody}.pack(epoch);
+  }
+  return true;
+}
+
 bool tilewright::sim::checkSharedRaces(Warp &warp, const Inst &inst,
                                        const Access &access, AccessKind kind) {
   Block &block = *warp.block;
   uint32_t epoch = block.sharedEpoch;
   uint32_t base = warp.index * lanesPerWarp + firstThread;
+  bool isBroadcast = access.isUniform && kind == AccessKind::Load &&
+                     (warp.exec & (warp.exec - 1)) != 0;
+  if (isBroadcast && noteBroadcast(warp, access)) {
+    return true;
+  }
   // First look at all lanes, then remember: lanes of one instruction that
   // store to one place are not a race between instructions.
   for (uint32_t rest = warp.exec; rest != 0; rest &= rest - 1) {
@@ -146,7 +173,8 @@ bool tilewright::sim::checkSharedRaces(Warp &warp, const Inst &inst,
 /// Finds the first lane of a load whose bytes are not all initialised.
 static bool checkBytes(Warp &warp, const Inst &inst, const Access &access,
                        const uint8_t *shadow, const char *space) {
-  for (uint32_t rest = warp.exec; rest != 0; rest &= rest - 1) {
+  uint32_t lanes = access.isUniform ? warp.exec & (0 - warp.exec) : warp.exec;
+  for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     unsigned lane = unsigned(__builtin_ctz(rest));
     const uint8_t *bytes = shadow + access.address[lane];
     uint8_t all = initializedBit;
