@@ -109,6 +109,10 @@ static std::string tileOf(tw::FusedOp op) {
     }
   }
   auto width = parameters.getAs<IntegerAttr>("width");
+  if (!width && !text.empty()) {
+    text.pop_back(); // a tile alone says it all
+    return text;
+  }
   return text + std::to_string(width ? width.getInt() : 1);
 }
 
