@@ -271,6 +271,7 @@ BufferRange DeviceMemory::lookup(DeviceAddress address) const {
         return {life->first, life->first + life->second.bytes,
                 life->second.label, true, false};
       }
+      range.wasLive = inside;
       range.label =
           inside ? "'" + life->second.label + "', whose life has ended"
                  : std::to_string(address - life->first - life->second.bytes) +

@@ -63,6 +63,9 @@ static uint32_t joined(uint32_t party, uint32_t self) {
   if (party == nobody || party == self) {
     return self;
   }
+  if (party == everybody) {
+    return everybody;
+  }
   uint32_t ours = warpOf(self);
   return warpOf(party) == ours ? firstWarp + ours : everybody;
 }
@@ -137,23 +140,26 @@ bool tilewright::sim::checkSharedRaces(Warp &warp, const Inst &inst,
   }
   // First look at all lanes, then remember: lanes of one instruction that
   // store to one place are not a race between instructions.
+  uint32_t known = 0;
   for (uint32_t rest = warp.exec; rest != 0; rest &= rest - 1) {
     unsigned lane = unsigned(__builtin_ctz(rest));
     const uint32_t *cells = block.sharedCells + access.address[lane];
-    uint32_t step = access.bytes >= 4 && sameFour(cells) ? 4 : 1;
-    for (uint32_t i = 0; i < access.bytes; i += step) {
-      if (step == 4 && !sameFour(cells + i)) {
-        step = 1;
-      }
-      Cell cell = Cell::unpack(cells[i], epoch);
+    bool changes = false;
+    for (uint32_t i = 0; i < access.bytes;) {
+      uint32_t bits = cells[i];
+      uint32_t step = i + 4 <= access.bytes && sameFour(cells + i) ? 4 : 1;
+      Cell cell = Cell::unpack(bits, epoch);
       if (const char *detail = findRace(warp, cell, base + lane, kind)) {
         raise(warp, inst, FaultKind::SharedRace, lane, access.address[lane] + i,
               access.bytes, "shared", detail);
         return false;
       }
+      changes |= after(cell, base + lane, kind).pack(epoch) != bits;
+      i += step;
     }
+    known |= uint32_t(!changes) << lane;
   }
-  for (uint32_t rest = warp.exec; rest != 0; rest &= rest - 1) {
+  for (uint32_t rest = warp.exec & ~known; rest != 0; rest &= rest - 1) {
     unsigned lane = unsigned(__builtin_ctz(rest));
     uint32_t *cells = block.sharedCells + access.address[lane];
     for (uint32_t i = 0; i < access.bytes; ++i) {
@@ -177,6 +183,13 @@ static bool checkBytes(Warp &warp, const Inst &inst, const Access &access,
   for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     unsigned lane = unsigned(__builtin_ctz(rest));
     const uint8_t *bytes = shadow + access.address[lane];
+    if (access.bytes == 4) {
+      uint32_t word;
+      std::memcpy(&word, bytes, 4);
+      if (word == initializedBit * 0x01010101u) {
+        continue;
+      }
+    }
     uint8_t all = initializedBit;
     uint8_t any = 0;
     for (uint32_t i = 0; i < access.bytes; ++i) {

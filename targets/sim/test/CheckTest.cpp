@@ -165,6 +165,24 @@ TEST(Check, SharedRaces) {
               "", "__syncwarp();", FaultKind::SharedRace});
 }
 
+TEST(Check, ManyBarriers) {
+  // More than the words for races can number.
+  Fault fault;
+  runPlanted({R"(extern "C" __global__ void k(const int *in, int *out) {
+  extern __shared__ int s[];
+  int x = 0;
+  for (int round = 0; round < 2100; ++round) {
+    s[threadIdx.x] = in[threadIdx.x] + x;
+    __syncthreads();
+    x = s[63 - threadIdx.x] & 255;
+    if (round != FAULT) __syncthreads();
+  }
+  out[blockIdx.x * 64 + threadIdx.x] = x;
+})",
+              "2050", "-1", FaultKind::SharedRace},
+             &fault);
+}
+
 TEST(Check, GlobalRaces) {
   runPlanted({R"(extern "C" __global__ void k(const int *in, int *out) {
   FAULT = in[blockIdx.x];
