@@ -75,8 +75,15 @@ void KernelPrinter::define(Value value, Expression expression) {
     return;
   }
   std::string text = nameFor(value);
+  declare(value, expression, text);
+}
+
+void KernelPrinter::declare(Value value, const Expression &expression,
+                            const std::string &text) {
   line("const " + typeName(value.getType()) + " " + text + " = " +
-       expression.text + ";");
+       (expression.unconverted.empty() ? expression.text
+                                       : expression.unconverted) +
+       ";");
   name(value, text);
 }
 
@@ -90,10 +97,7 @@ void KernelPrinter::flushReads() {
   for (Value value : reads) {
     Expression expression = held[value];
     held.erase(value);
-    std::string text = nameFor(value);
-    line("const " + typeName(value.getType()) + " " + text + " = " +
-         expression.text + ";");
-    name(value, text);
+    declare(value, expression, nameFor(value));
   }
 }
 

@@ -46,7 +46,8 @@ ContractTile ContractTile::fromAttribute(DictionaryAttr attribute) {
   return tile;
 }
 
-/// From large to small. Each thread loads a whole number of elements.
+/// From large to small. All sizes are powers of two, and a block has at least
+/// as many threads as a tile has rows or columns.
 static constexpr ContractTile tiles[] = {
     {128, 128, 16, 8, 8}, {128, 64, 16, 8, 4}, {64, 128, 16, 4, 8},
     {64, 64, 16, 4, 4},   {64, 32, 16, 4, 4},  {32, 64, 16, 4, 4},
@@ -311,11 +312,12 @@ Status TileEmitter::loadStep(const Operand &operand, Value k) {
   bool alongSteps = operand.side->isContiguous;
   int64_t inner = alongSteps ? tile.step : operand.rows;
   Block &body = region.getReduce().getBody().front();
+  // Threads are a multiple of `inner`: the fast one is the same in all rounds.
+  Value by = b.constantIndex(inner);
+  Value fast = b.create<arith::RemUIOp>(thread, by);
+  Value start = b.create<arith::DivUIOp>(thread, by);
   return each(count, "i", 0, [&](Value i) {
-    Value number = add(mul(i, threads), thread);
-    Value by = b.constantIndex(inner);
-    Value fast = b.create<arith::RemUIOp>(number, by);
-    Value slow = b.create<arith::DivUIOp>(number, by);
+    Value slow = add(mul(i, threads / inner), start);
     Value ownStep = alongSteps ? fast : slow, ownRow = alongSteps ? slow : fast;
     Lanes at = b.add(operand.first, Lanes::index(ownRow));
     if (!operand.isWhole) {
@@ -392,11 +394,12 @@ Status TileEmitter::results() {
   };
   return each(tile.threadRows, "i", 0, [&](Value i) {
     Lanes atRow = positionOf(rows, row, i, down);
+    SmallVector<Lanes> ofRow(batch);
+    place(form.rows.axes, atRow, ofRow);
     return each(tile.threadColumns, "j", 0, [&](Value j) {
       Lanes atColumn = positionOf(columns, column, j, across);
       auto element = [&] {
-        SmallVector<Lanes> at(batch);
-        place(form.rows.axes, atRow, at);
+        SmallVector<Lanes> at(ofRow);
         place(form.columns.axes, atColumn, at);
         Value number = add(mul(i, tile.threadColumns), j);
         return finish(at, b.create<memref::LoadOp>(sums, number));

@@ -96,8 +96,7 @@ public:
       return movement == Movement::Contiguous || movement == Movement::None;
     });
     if (!isContiguous && results(region) >= fewResults) {
-      return Refusal{"TWT115", "threads side by side read other rows, not "
-                               "side by side"};
+      return Refusal{"TWT115", "neighbours along the fold lie far apart"};
     }
     return std::nullopt;
   }

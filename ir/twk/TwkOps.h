@@ -43,6 +43,8 @@ namespace tilewright::twk {
 /// how much.
 constexpr llvm::StringLiteral nameAttr = "twk.name";
 constexpr llvm::StringLiteral unrollAttr = "twk.unroll";
+/// On a kernel: no index in it exceeds 32 bits, with a sign.
+constexpr llvm::StringLiteral smallAttr = "twk.small";
 
 /// \returns true when a kernel's buffer can have this element type: i8, i16,
 /// i32, i64, f16, bf16, f32 or f64.
