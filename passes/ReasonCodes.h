@@ -89,6 +89,14 @@ inline constexpr Reason regionTooFewRows{"TWF034",
                                          "too few rows to share among threads"};
 inline constexpr Reason siblingsJoined{
     "TWF035", "maps that read one tensor become one kernel"};
+inline constexpr Reason contractionsJoined{
+    "TWF036", "contractions of one domain become one kernel"};
+inline constexpr Reason joinKept{
+    "TWF037", "a contraction's result is needed elsewhere, too"};
+inline constexpr Reason joinTiles{"TWF038",
+                                  "no register tile suits both contractions"};
+inline constexpr Reason joinTooMany{
+    "TWF039", "a kernel of so many contractions would grow too large"};
 inline constexpr Reason contractionsMerged{
     "TWF040", "contractions of one operand become one"};
 inline constexpr Reason epilogueLost{

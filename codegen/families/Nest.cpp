@@ -98,23 +98,30 @@ NestParameters NestParameters::fromAttribute(DictionaryAttr attribute) {
 // Padding
 //===----------------------------------------------------------------------===//
 
-static GuardPlan guardsOf(const FusedRegion &region, const TileDomain &domain,
+static GuardPlan guardsOf(ReduceOp reduce, const TileDomain &domain,
+                          ArrayRef<TileAxis> reduction,
                           const NestParameters &parameters) {
-  if (region.form != Form::Reduce || parameters.wide) {
-    return {};
-  }
-  return guardPlanOf(region, domain, parameters.vectorAxis,
-                     parameters.innerVector);
+  return parameters.wide
+             ? GuardPlan()
+             : guardPlanOf(reduce, domain, reduction, parameters.vectorAxis,
+                           parameters.innerVector);
 }
 
+/// The runs of padding of all reductions.
 static SmallVector<PadRun> padRuns(const FusedRegion &region,
                                    const TileDomain &domain,
                                    const NestParameters &parameters) {
-  GuardPlan guards = guardsOf(region, domain, parameters);
-  return guards.empty()
-             ? SmallVector<PadRun>()
-             : padRunsOf(region, domain, guards, parameters.vectorAxis,
-                         parameters.innerVector);
+  SmallVector<PadRun> runs;
+  for (auto [reduce, reduction] :
+       llvm::zip(region.getReduces(), domain.reductions)) {
+    GuardPlan guards = guardsOf(reduce, domain, reduction, parameters);
+    if (!guards.empty()) {
+      llvm::append_range(runs, padRunsOf(reduce, domain, reduction, guards,
+                                         parameters.vectorAxis,
+                                         parameters.innerVector));
+    }
+  }
+  return runs;
 }
 
 constexpr int64_t lineBytes = 64;
@@ -137,6 +144,21 @@ constexpr int64_t shortTiles = 3;
 /// About how many scalar steps are worth a thread.
 constexpr int64_t stepsPerThread = 16384;
 
+/// About how many steps the loops of the reductions make; 1 without any.
+static int64_t reductionSteps(const TileDomain &domain) {
+  int64_t sum = 0;
+  for (ArrayRef<TileAxis> reduction : domain.reductions) {
+    int64_t steps = 1;
+    for (const TileAxis &axis : reduction) {
+      steps *= std::clamp<int64_t>(axis.extent.getConstant().value_or(16), 1,
+                                   stepsPerThread);
+      steps = std::min(steps, stepsPerThread);
+    }
+    sum += steps;
+  }
+  return std::max<int64_t>(sum, 1);
+}
+
 Launch nestLaunch(const FusedRegion &region, const NestParameters &parameters) {
   MLIRContext *context = region.op.getContext();
   Launch launch;
@@ -153,11 +175,7 @@ Launch nestLaunch(const FusedRegion &region, const NestParameters &parameters) {
       steps *= std::min(tile, extent.getConstant().value_or(tile));
     }
   }
-  for (const TileAxis &axis : domain.reduction) {
-    steps *= std::clamp<int64_t>(axis.extent.getConstant().value_or(16), 1,
-                                 stepsPerThread);
-    steps = std::min(steps, stepsPerThread);
-  }
+  steps *= reductionSteps(domain);
   launch.workspaceBytes = DimExpr::constant(context, 0);
   for (const PadRun &run : padRuns(region, domain, parameters)) {
     launch.workspaceBytes = launch.workspaceBytes + padBytes(run);
@@ -198,6 +216,8 @@ private:
   Status unrolled(unsigned number, SmallVector<int64_t> counts);
   Status shortAxis(unsigned number, SmallVector<int64_t> counts, int64_t count);
   Status tile(ArrayRef<int64_t> counts);
+  Status reduction(ReduceOp reduce, ArrayRef<TileAxis> axes,
+                   ArrayRef<SmallVector<Lanes>> copies);
   Status finishMap(MapOp map, ArrayRef<SmallVector<Lanes>> copies);
   void store(Value value, ArrayRef<SmallVector<Lanes>> copies);
   SmallVector<SmallVector<Lanes>> copiesOf(ArrayRef<int64_t> counts);
@@ -457,29 +477,42 @@ NestEmitter::copiesOf(ArrayRef<int64_t> counts) {
 Status NestEmitter::tile(ArrayRef<int64_t> counts) {
   frame.clearRegisters();
   SmallVector<SmallVector<Lanes>> copies = copiesOf(counts);
-  ArrayRef<Operation *> maps = region.primitives;
-  if (region.form == Form::Reduce) {
-    maps = maps.drop_front();
-    ReductionPlan plan;
-    plan.op = region.getReduce();
-    plan.axes = domain.reduction;
-    plan.innerWidth = parameters.innerVector ? parameters.width : 1;
-    plan.wide = parameters.wide;
-    plan.guards = guardsOf(region, domain, parameters);
-    plan.pads = pads;
-    plan.copiesAreLine = parameters.unroll.size() <= 1;
-    Result<SmallVector<Lanes>> results =
-        emitReduction(frame, plan, copies, activeLanes);
-    TW_RETURN_IF_ERROR(results.status());
-    for (auto [copy, lanes] : llvm::enumerate(*results)) {
-      frame.setRegister(plan.op.getResult(), copy, lanes);
-    }
-    store(plan.op.getResult(), copies);
+  for (auto [reduce, axes] :
+       llvm::zip(region.getReduces(), domain.reductions)) {
+    TW_RETURN_IF_ERROR(reduction(reduce, axes, copies));
   }
-  for (Operation *map : maps) {
-    TW_RETURN_IF_ERROR(finishMap(cast<MapOp>(map), copies));
+  for (Operation *primitive : region.primitives) {
+    if (auto map = dyn_cast<MapOp>(primitive)) {
+      TW_RETURN_IF_ERROR(finishMap(map, copies));
+    }
   }
   frame.clearRegisters();
+  return Status::ok();
+}
+
+/// Reductions of one tile run one after the other; their results wait in
+/// registers for the maps.
+Status NestEmitter::reduction(ReduceOp reduce, ArrayRef<TileAxis> axes,
+                              ArrayRef<SmallVector<Lanes>> copies) {
+  ReductionPlan plan;
+  plan.op = reduce;
+  plan.axes.assign(axes.begin(), axes.end());
+  plan.innerWidth = parameters.innerVector ? parameters.width : 1;
+  plan.wide = parameters.wide;
+  plan.guards = guardsOf(reduce, domain, axes, parameters);
+  for (LoadOp load : plan.guards.loads) {
+    if (auto found = pads.find(load); found != pads.end()) {
+      plan.pads.insert(*found);
+    }
+  }
+  plan.copiesAreLine = parameters.unroll.size() <= 1;
+  Result<SmallVector<Lanes>> results =
+      emitReduction(frame, plan, copies, activeLanes);
+  TW_RETURN_IF_ERROR(results.status());
+  for (auto [copy, lanes] : llvm::enumerate(*results)) {
+    frame.setRegister(reduce.getResult(), copy, lanes);
+  }
+  store(reduce.getResult(), copies);
   return Status::ok();
 }
 

@@ -53,10 +53,13 @@ class CostModel {
 public:
   CostModel(const FusedRegion &region, const TargetSpec &target)
       : region(region), target(target), domain(tileDomainOf(region)) {
-    if (region.form == Form::Reduce) {
-      for (const TileAxis &axis : domain.reduction) {
-        reductionSize *= std::max<int64_t>(extentOf(axis), 1);
+    for (ArrayRef<TileAxis> reduction : domain.reductions) {
+      double size = 1;
+      for (const TileAxis &axis : reduction) {
+        size *= std::max<int64_t>(extentOf(axis), 1);
       }
+      reductionSizes.push_back(size);
+      reductionSize += size;
     }
     lanes = target.lanes(computeBytes());
   }
@@ -79,13 +82,15 @@ private:
   int64_t computeBytes() const;
   double loadCost(LoadOp load, const Candidate &candidate, BlockArgument along,
                   bool isReduceBody);
-  double bodyCost(Operation *primitive, const Candidate &candidate);
+  double bodyCost(Operation *primitive, const Candidate &candidate,
+                  ArrayRef<TileAxis> reduction = {});
   double laneEfficiency(const TileAxis &axis, int64_t width) const;
 
   const FusedRegion &region;
   const TargetSpec &target;
   TileDomain domain;
-  double reductionSize = 1;
+  SmallVector<double, 2> reductionSizes;
+  double reductionSize = 0; // of all reductions
   int64_t lanes = 1;
 };
 
@@ -134,8 +139,11 @@ double CostModel::laneEfficiency(const TileAxis &axis, int64_t width) const {
 bool CostModel::fitsRegisters(const Candidate &candidate) const {
   int64_t vectors = std::max<int64_t>(candidate.width / lanes, 1);
   int64_t step = vectors;
-  if (region.form == Form::Reduce && candidate.vectorAxis >= 0) {
-    Block &body = region.getReduce().getBody().front();
+  for (ReduceOp reduce : region.getReduces()) {
+    if (candidate.vectorAxis < 0) {
+      break;
+    }
+    Block &body = reduce.getBody().front();
     BlockArgument along =
         body.getArgument(domain.parallel[candidate.vectorAxis].last);
     for (LoadOp load : body.getOps<LoadOp>()) {
@@ -185,16 +193,16 @@ double CostModel::loadCost(LoadOp load, const Candidate &candidate,
   return instances * candidate.width * gatherCycles;
 }
 
-double CostModel::bodyCost(Operation *primitive, const Candidate &candidate) {
+double CostModel::bodyCost(Operation *primitive, const Candidate &candidate,
+                           ArrayRef<TileAxis> reduction) {
   Block &body = primitive->getRegion(0).front();
   auto reduce = dyn_cast<ReduceOp>(primitive);
   BlockArgument along;
   if (candidate.vectorAxis >= 0) {
     along =
         argumentOf(region, primitive, domain.parallel[candidate.vectorAxis]);
-  } else if (candidate.innerVector && reduce && !domain.reduction.empty()) {
-    along = body.getArgument(reduce.getParallelRank() +
-                             domain.reduction.back().last);
+  } else if (candidate.innerVector && !reduction.empty()) {
+    along = body.getArgument(reduce.getParallelRank() + reduction.back().last);
   }
   double vectors =
       std::max<double>(static_cast<double>(candidate.width) / lanes, 1);
@@ -225,11 +233,21 @@ double CostModel::cost(const Candidate &candidate) {
   double vectors =
       std::max<double>(static_cast<double>(candidate.width) / lanes, 1);
   double perStep = 0, perTile = 0;
+  double waste = 0; // steps of whole vectors for each that is useful
+  for (auto [reduce, axes, size] :
+       llvm::zip(region.getReduces(), domain.reductions, reductionSizes)) {
+    double share = size / reductionSize;
+    perStep += share * bodyCost(reduce, candidate, axes);
+    waste += candidate.innerVector
+                 ? share / laneEfficiency(axes.back(), candidate.width)
+                 : share;
+  }
   for (Operation *primitive : region.primitives) {
-    bool isReduce = isa<ReduceOp>(primitive);
-    Candidate own = candidate;
-    own.width = !isReduce && candidate.innerVector ? 1 : candidate.width;
-    (isReduce ? perStep : perTile) += bodyCost(primitive, own);
+    if (isa<MapOp>(primitive)) {
+      Candidate own = candidate;
+      own.width = candidate.innerVector ? 1 : candidate.width;
+      perTile += bodyCost(primitive, own);
+    }
   }
   for (Value value : region.getYield().getOperands()) {
     // Only the last axis is contiguous in an output.
@@ -246,7 +264,7 @@ double CostModel::cost(const Candidate &candidate) {
   double steps = candidate.copies() * candidate.width;
   double trips = reductionSize;
   if (candidate.innerVector) {
-    efficiency *= laneEfficiency(domain.reduction.back(), candidate.width);
+    efficiency /= waste;
     trips /= candidate.width;
     perTile +=
         candidate.copies() * (3.0 * llvm::Log2_64_Ceil(candidate.width) + 4.0);
@@ -308,6 +326,13 @@ static void addUnrolled(const CostModel &model, const Candidate &base,
   }
 }
 
+/// True if some reduction has no loop, or there is none at all.
+static bool hasEmptyReduction(const TileDomain &domain) {
+  return domain.reductions.empty() ||
+         llvm::any_of(domain.reductions,
+                      [](ArrayRef<TileAxis> axes) { return axes.empty(); });
+}
+
 static SmallVector<Candidate> candidatesOf(const CostModel &model,
                                            NestShape shape) {
   SmallVector<Candidate> candidates;
@@ -333,7 +358,7 @@ static SmallVector<Candidate> candidatesOf(const CostModel &model,
     }
   }
   if ((isContract || shape == NestShape::ReduceRows) &&
-      !domain.reduction.empty()) {
+      !hasEmptyReduction(domain)) {
     for (int64_t width : {lanes, 4 * lanes}) {
       Candidate base;
       base.innerVector = true;
@@ -370,15 +395,15 @@ std::optional<Refusal> refuseNest(const FusedRegion &region, NestShape shape,
                ? std::optional(Refusal{"TWT101", "there is a single element"})
                : std::nullopt;
   }
-  ReduceOp reduce = region.getReduce();
-  if (domain.reduction.empty()) {
+  SmallVector<ReduceOp> reduces = region.getReduces();
+  if (hasEmptyReduction(domain)) {
     return Refusal{"TWT102", "there is nothing to reduce"};
   }
-  if (shape == NestShape::Contract && !productOfBody(reduce)) {
+  if (shape == NestShape::Contract && !llvm::all_of(reduces, productOfBody)) {
     return Refusal{"TWT103", "it is no sum of products"};
   }
   if (shape == NestShape::ReduceRows) {
-    if (reduce.isArg()) {
+    if (llvm::any_of(reduces, [](ReduceOp op) { return op.isArg(); })) {
       return Refusal{"TWT104", "positions are compared one after the other"};
     }
     std::optional<NestChoice> rows = chooseNest(region, shape, target);

@@ -20,6 +20,16 @@ static Status illegal(FusedOp op, const Twine &reason) {
       ("region '" + op.getSymName() + "' is not legal: " + reason).str());
 }
 
+SmallVector<ReduceOp> FusedRegion::getReduces() const {
+  SmallVector<ReduceOp> reduces;
+  for (Operation *primitive : primitives) {
+    if (auto reduce = dyn_cast<ReduceOp>(primitive)) {
+      reduces.push_back(reduce);
+    }
+  }
+  return reduces;
+}
+
 Value stripReshapes(Value value) {
   while (auto reshape = value.getDefiningOp<ReshapeOp>()) {
     value = reshape.getSource();
@@ -122,6 +132,20 @@ static Status analyseAttention(FusedRegion &region) {
   return illegal(region.op, "it is not attention");
 }
 
+/// Checks that a reduction of a nest has the nest's domain and needs nothing
+/// that the nest computes.
+static Status checkReduction(const FusedRegion &region, ReduceOp reduce) {
+  if (dimsOf(reduce.getType()) != region.parallel) {
+    return illegal(region.op, "the results of its reductions differ in size");
+  }
+  for (LoadOp load : reduce.getBody().getOps<LoadOp>()) {
+    if (isComputed(load.getSource())) {
+      return illegal(region.op, "a reduction reads what the region computes");
+    }
+  }
+  return Status::ok();
+}
+
 Result<FusedRegion> analyseRegion(FusedOp op) {
   FusedRegion region;
   region.op = op;
@@ -131,10 +155,9 @@ Result<FusedRegion> analyseRegion(FusedOp op) {
       region.primitives.push_back(&inner);
     }
   }
-  // A lone reduction reads nothing of the region, so it can always come first.
-  auto reduces =
-      llvm::make_filter_range(region.primitives, llvm::IsaPred<ReduceOp>);
-  if (!op->hasAttr("rows") && llvm::hasSingleElement(reduces)) {
+  // The reductions of a nest read nothing of the region, so they can always
+  // come first.
+  if (!op->hasAttr("rows") && !op->hasAttr("attention")) {
     llvm::stable_sort(region.primitives, [](Operation *a, Operation *b) {
       return isa<ReduceOp>(a) && !isa<ReduceOp>(b);
     });
@@ -170,10 +193,14 @@ Result<FusedRegion> analyseRegion(FusedOp op) {
   region.form = isa<ReduceOp>(first) ? Form::Reduce : Form::Pointwise;
   region.parallel = dimsOf(first->getResult(0).getType());
   DimExpr count = productOf(op.getContext(), region.parallel);
-  for (Operation *primitive : ArrayRef(region.primitives).drop_front()) {
+  for (Operation *primitive : region.primitives) {
+    if (auto reduce = dyn_cast<ReduceOp>(primitive)) {
+      TW_RETURN_IF_ERROR(checkReduction(region, reduce));
+      continue;
+    }
     auto map = dyn_cast<MapOp>(primitive);
     if (!map) {
-      return illegal(op, "only its first primitive may be a reduction");
+      return illegal(op, "a scan or a scatter stands alone");
     }
     if (map.getDomain() != region.parallel &&
         productOf(op.getContext(), map.getDomain()) != count) {

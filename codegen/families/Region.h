@@ -21,7 +21,7 @@ namespace tilewright::families {
 
 enum class Form {
   Pointwise, ///< maps over one domain
-  Reduce,    ///< one reduction, then maps over its result
+  Reduce,    ///< reductions over one domain, then maps over their results
   Attention, ///< two contractions and softmax between: Attention.h
   Rows,      ///< reductions and maps that share the first `rows` coordinates
   Scan,
@@ -38,10 +38,8 @@ struct FusedRegion {
   /// row dims, or those of attention's scores without the keys.
   llvm::SmallVector<tw::DimExpr> parallel;
 
-  /// \returns the reduction of Form::Reduce.
-  tw::ReduceOp getReduce() const {
-    return llvm::cast<tw::ReduceOp>(primitives.front());
-  }
+  /// \returns the reductions of Form::Reduce, which come first.
+  llvm::SmallVector<tw::ReduceOp> getReduces() const;
   tw::YieldOp getYield() const { return tw::yieldOf(op); }
 };
 

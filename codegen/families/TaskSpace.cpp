@@ -32,14 +32,16 @@ bool TaskSpace::mayExceed(const Digit &digit, const TileDomain &domain) const {
 
 namespace {
 
-/// The operands of a contraction, seen from its lanes.
+/// The operands of contractions, seen from their lanes.
 class Operands {
 public:
   Operands(const FusedRegion &region, const TileDomain &domain,
            unsigned vectorAxis)
-      : domain(domain), body(region.getReduce().getBody().front()) {
-    for (LoadOp load : body.getOps<LoadOp>()) {
-      (moves(load, vectorAxis) ? panels : rows).push_back(load);
+      : domain(domain) {
+    for (ReduceOp reduce : region.getReduces()) {
+      for (LoadOp load : reduce.getBody().getOps<LoadOp>()) {
+        (moves(load, vectorAxis) ? panels : rows).push_back(load);
+      }
     }
   }
 
@@ -59,13 +61,18 @@ public:
 
 private:
   bool moves(LoadOp load, unsigned axis) const {
+    Block &body = *load->getBlock();
     return movementOf(load, body.getArgument(domain.parallel[axis].last), 1) !=
            Movement::None;
   }
 
   double bytesOf(ArrayRef<LoadOp> loads) const {
     double bytes = 0;
+    llvm::SmallPtrSet<Value, 4> counted;
     for (LoadOp load : loads) {
+      if (!counted.insert(load.getSource()).second) {
+        continue; // two contractions of one operand
+      }
       Type type = load.getSource().getType();
       double count = storageBytes(elementTypeOf(type));
       for (auto [i, dim] : llvm::enumerate(dimsOf(type))) {
@@ -84,7 +91,6 @@ private:
   }
 
   const TileDomain &domain;
-  Block &body;
   SmallVector<LoadOp, 2> rows, panels;
 };
 
@@ -99,7 +105,7 @@ std::pair<unsigned, int64_t> rowBlock(const FusedRegion &region,
                                       const NestParameters &parameters,
                                       const TargetSpec &target) {
   if (region.form != Form::Reduce || parameters.vectorAxis < 0 ||
-      !productOfBody(region.getReduce())) {
+      !llvm::all_of(region.getReduces(), productOfBody)) {
     return {0, 0};
   }
   Operands operands(region, domain, parameters.vectorAxis);

@@ -47,12 +47,7 @@ public:
                  ? RegionShape{RegionForm::Maps}
                  : refuse(reasons::regionDomains);
     }
-    if (reduces.size() == 1 &&
-        areMapsOver(dimsOf(reduces.front()->getResult(0).getType())) &&
-        !reads(reduces.front())) {
-      return RegionShape{RegionForm::Reduction};
-    }
-    return rows();
+    return isNest() ? RegionShape{RegionForm::Reduction} : rows();
   }
 
 private:
@@ -78,6 +73,17 @@ private:
   }
 
   bool reads(Operation *op) const { return !innerLoads(op).empty(); }
+
+  /// True for a reduction, or contractions that give the same dims, before maps
+  /// over these.
+  bool isNest() const {
+    SmallVector<DimExpr> dims = dimsOf(reduces.front()->getResult(0).getType());
+    bool isAlone = reduces.size() == 1;
+    return areMapsOver(dims) && llvm::all_of(reduces, [&](ReduceOp reduce) {
+             return dimsOf(ReduceOp(reduce).getType()) == dims &&
+                    (isAlone || isContraction(reduce)) && !reads(reduce);
+           });
+  }
 
   /// True if all maps have the domain and read members at their coordinates.
   bool areMapsOver(ArrayRef<DimExpr> domain) const {

@@ -15,7 +15,8 @@ namespace tilewright {
 /// The forms that code generation takes.
 enum class RegionForm {
   Maps, // maps over one domain, reading each other at their own coordinates
-  Reduction, // one reduction, then maps over its result's dims
+  Reduction, // one reduction or several contractions, which read no member,
+             // then maps over their results' dims
   Rows, // reductions over the same inner axes, and maps over rows or elements
   Attention, // two contractions and softmax between (AttentionForm.h)
   Single     // anything alone
