@@ -7,6 +7,7 @@
 #include "codegen/families/TaskSpace.h"
 #include "codegen/families/Access.h"
 #include "codegen/families/NestSchedule.h"
+#include "passes/fuse/Access.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
@@ -66,6 +67,31 @@ private:
            Movement::None;
   }
 
+  static double guessedCount(ArrayRef<DimExpr> dims) {
+    double count = 1;
+    for (auto [i, dim] : llvm::enumerate(dims)) {
+      count *= guessedExtent(dim, i == 0 && dims.size() >= 3);
+    }
+    return count;
+  }
+
+  /// The most elements that the load can meet; with strides, fewer than its
+  /// tensor has.
+  static double positionsOf(LoadOp load) {
+    SmallVector<DimExpr> domain = domainOf(load->getParentOp());
+    llvm::SmallPtrSet<Value, 8> coordinates;
+    for (Value index : load.getIndices()) {
+      coordinates.insert_range(coordinatesOf(index));
+    }
+    for (auto [argument, extent] :
+         llvm::zip(load->getBlock()->getArguments(), domain)) {
+      if (!coordinates.contains(argument)) {
+        extent = DimExpr::constant(load.getContext(), 1);
+      }
+    }
+    return guessedCount(domain);
+  }
+
   double bytesOf(ArrayRef<LoadOp> loads) const {
     double bytes = 0;
     llvm::SmallPtrSet<Value, 4> counted;
@@ -74,12 +100,8 @@ private:
         continue; // two contractions of one operand
       }
       Type type = load.getSource().getType();
-      double count = storageBytes(elementTypeOf(type));
-      for (auto [i, dim] : llvm::enumerate(dimsOf(type))) {
-        bool isBatch = i == 0 && dimsOf(type).size() >= 3;
-        count *= guessedExtent(dim, isBatch);
-      }
-      bytes += count;
+      bytes += storageBytes(elementTypeOf(type)) *
+               std::min(guessedCount(dimsOf(type)), positionsOf(load));
     }
     for (unsigned axis = 0; axis < domain.parallel.size(); ++axis) {
       if (isBatch(axis)) {
