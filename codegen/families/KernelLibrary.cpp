@@ -59,6 +59,8 @@ static std::string familyOf(const FusedRegion &region) {
     return "attention";
   case Form::Rows:
     return "rows";
+  case Form::RowBlocks:
+    return "contract_rows";
   case Form::Scan:
     return "scan";
   case Form::Scatter:

@@ -9,11 +9,11 @@
 #include "codegen/families/BodyEmitter.h"
 #include "codegen/families/Guards.h"
 #include "codegen/families/MemoryAccess.h"
+#include "codegen/families/NestEmitter.h"
 #include "codegen/families/Reduction.h"
 #include "codegen/families/ReshapeCoordinates.h"
 #include "codegen/families/Streaming.h"
 #include "codegen/families/TaskLoop.h"
-#include "codegen/families/TaskSpace.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -138,14 +138,19 @@ static DimExpr padBytes(const PadRun &run) {
 // Launch
 //===----------------------------------------------------------------------===//
 
+DimExpr padWorkspace(const FusedRegion &region,
+                     const NestParameters &parameters) {
+  DimExpr bytes = DimExpr::constant(region.op.getContext(), 0);
+  for (const PadRun &run : padRuns(region, tileDomainOf(region), parameters)) {
+    bytes = bytes + padBytes(run);
+  }
+  return bytes;
+}
+
 /// An axis shorter than a tile runs in tiles of a part of it.
 constexpr int64_t shortTiles = 3;
 
-/// About how many scalar steps are worth a thread.
-constexpr int64_t stepsPerThread = 16384;
-
-/// About how many steps the loops of the reductions make; 1 without any.
-static int64_t reductionSteps(const TileDomain &domain) {
+int64_t reductionSteps(const TileDomain &domain) {
   int64_t sum = 0;
   for (ArrayRef<TileAxis> reduction : domain.reductions) {
     int64_t steps = 1;
@@ -176,10 +181,7 @@ Launch nestLaunch(const FusedRegion &region, const NestParameters &parameters) {
     }
   }
   steps *= reductionSteps(domain);
-  launch.workspaceBytes = DimExpr::constant(context, 0);
-  for (const PadRun &run : padRuns(region, domain, parameters)) {
-    launch.workspaceBytes = launch.workspaceBytes + padBytes(run);
-  }
+  launch.workspaceBytes = padWorkspace(region, parameters);
   // The last tile of an unrolled axis overlaps the one before it, unless the
   // axis is a whole number of tiles. A reference compile shares nothing.
   launch.inPlace =
@@ -197,46 +199,8 @@ Launch nestLaunch(const FusedRegion &region, const NestParameters &parameters) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-class NestEmitter {
-public:
-  NestEmitter(KernelFrame &frame, const NestParameters &parameters)
-      : frame(frame), b(frame.getBuilder()), region(frame.getRegion()),
-        parameters(parameters), domain(tileDomainOf(region)),
-        space(taskSpaceOf(region, domain, parameters)) {}
-
-  Status run();
-
-private:
-  void makePads();
-  Status task(ArrayRef<Value> digits);
-  Status vectorTiles(Value from);
-  Status vectorTail(Value from, Value end);
-  Status unrolled(unsigned number, SmallVector<int64_t> counts);
-  Status shortAxis(unsigned number, SmallVector<int64_t> counts, int64_t count);
-  Status tile(ArrayRef<int64_t> counts);
-  Status reduction(ReduceOp reduce, ArrayRef<TileAxis> axes,
-                   ArrayRef<SmallVector<Lanes>> copies);
-  Status finishMap(MapOp map, ArrayRef<SmallVector<Lanes>> copies);
-  void store(Value value, ArrayRef<SmallVector<Lanes>> copies);
-  SmallVector<SmallVector<Lanes>> copiesOf(ArrayRef<int64_t> counts);
-
-  KernelFrame &frame;
-  LaneBuilder &b;
-  const FusedRegion &region;
-  const NestParameters &parameters;
-  TileDomain domain;
-  TaskSpace space;
-  SmallVector<Lanes> position; // of the tile, by axis
-  Value activeLanes;
-  llvm::DenseMap<Operation *, Memory> pads;
-};
-
-} // namespace
-
 /// Fills the workspace with what guarded loads read outside of their tensors.
-void NestEmitter::makePads() {
+Lanes NestEmitter::makePads() {
   Lanes start = Lanes::index(0);
   for (const PadRun &run : padRuns(region, domain, parameters)) {
     Type element = elementTypeOf(LoadOp(run.load).getSource().getType());
@@ -259,10 +223,12 @@ void NestEmitter::makePads() {
                              Lanes::index(lineBytes));
     start = b.add(start, b.mul(lines, Lanes::index(lineBytes)));
   }
+  return start;
 }
 
 Status NestEmitter::run() {
   makePads();
+  space = taskSpaceOf(region, domain, parameters);
   SmallVector<Lanes> counts;
   for (const TaskSpace::Digit &digit : space.digits) {
     // Kernels get extents, not what tiling makes of them.
@@ -307,12 +273,19 @@ Status NestEmitter::task(ArrayRef<Value> digits) {
           frame.sizeValue(domain.parallel[digit.axis].extent));
     }
   }
-  auto tiles = [&] {
-    return parameters.vectorAxis >= 0
-               ? vectorTiles(b.first(position[parameters.vectorAxis]))
-               : unrolled(0, {});
-  };
-  return exists ? emitIf(b, exists, tiles) : tiles();
+  auto all = [&] { return tiles(); };
+  return exists ? emitIf(b, exists, all) : tiles();
+}
+
+Status NestEmitter::tilesAt(ArrayRef<Lanes> at) {
+  position.assign(at.begin(), at.end());
+  return tiles();
+}
+
+Status NestEmitter::tiles() {
+  return parameters.vectorAxis >= 0
+             ? vectorTiles(b.first(position[parameters.vectorAxis]))
+             : unrolled(0, {});
 }
 
 /// The vectors of one task: whole ones, then the rest.
@@ -536,7 +509,11 @@ Status NestEmitter::finishMap(MapOp map, ArrayRef<SmallVector<Lanes>> copies) {
 }
 
 void NestEmitter::store(Value value, ArrayRef<SmallVector<Lanes>> copies) {
-  for (const Memory &memory : frame.outputsOf(value)) {
+  SmallVector<Memory> targets(frame.outputsOf(value));
+  if (const Memory *kept = frame.memoryOf(value); kept && targets.empty()) {
+    targets.push_back(*kept); // for the rows behind the nest
+  }
+  for (const Memory &memory : targets) {
     for (auto [copy, coordinates] : llvm::enumerate(copies)) {
       Lanes offset = offsetOf(frame, memory, value.getType(), coordinates);
       storeLanes(frame, memory, offset, *frame.registerOf(value, copy),
@@ -550,7 +527,7 @@ Result<twk::KernelOp> buildNest(const FusedRegion &region,
                                 const TargetSpec &target, StringRef name,
                                 OpBuilder &builder) {
   KernelFrame frame(region, target, name, builder);
-  Status status = NestEmitter(frame, parameters).run();
+  Status status = NestEmitter(frame, region, parameters).run();
   if (!status) {
     frame.getKernel()->erase();
     return status;

@@ -7,6 +7,7 @@
 #include "codegen/families/NestSchedule.h"
 #include "codegen/families/Access.h"
 #include "codegen/families/Packing.h"
+#include "codegen/families/RowBlocks.h"
 #include "codegen/families/TaskSpace.h"
 
 using namespace mlir;
@@ -70,6 +71,15 @@ public:
   bool fitsRegisters(const Candidate &candidate) const;
 
   const TileDomain &getDomain() const { return domain; }
+  /// Before rows, a tile holds lanes of one row …
+  bool mayHoldLanes(unsigned axis) const {
+    return domain.parallel[axis].last >= region.rows;
+  }
+  /// … and copies along the innermost row axis, of which tasks take blocks.
+  bool mayUnroll(unsigned axis) const {
+    return mayHoldLanes(axis) || axis + 1 == domain.parallel.size() ||
+           mayHoldLanes(axis + 1);
+  }
   int64_t getLanes() const { return lanes; }
   /// \pre `axis` is one of the domain's own.
   int64_t extentOf(const TileAxis &axis) const {
@@ -299,7 +309,8 @@ static void addUnrolled(const CostModel &model, const Candidate &base,
   ArrayRef<TileAxis> axes = model.getDomain().parallel;
   candidates.push_back(base);
   for (unsigned axis = 0; axis < axes.size(); ++axis) {
-    if (static_cast<int64_t>(axis) == base.vectorAxis) {
+    if (static_cast<int64_t>(axis) == base.vectorAxis ||
+        !model.mayUnroll(axis)) {
       continue;
     }
     bool isDynamic = !axes[axis].extent.getConstant();
@@ -341,6 +352,9 @@ static SmallVector<Candidate> candidatesOf(const CostModel &model,
   bool isContract = shape == NestShape::Contract;
   if (shape != NestShape::ReduceRows) {
     for (unsigned axis = 0; axis < domain.parallel.size(); ++axis) {
+      if (!model.mayHoldLanes(axis)) {
+        continue;
+      }
       SmallVector<int64_t> widths = {2 * lanes};
       if (shape != NestShape::Pointwise) {
         widths = {lanes, 2 * lanes, 4 * lanes, 8 * lanes};
@@ -443,7 +457,10 @@ std::optional<NestChoice> chooseNest(const FusedRegion &region, NestShape shape,
   choice.parameters.innerVector = best->innerVector;
   choice.parameters.unroll.assign(best->unroll.begin(), best->unroll.end());
   choice.parameters.chunk = best->width;
-  if (shape == NestShape::Contract) {
+  if (region.rows > 0) {
+    std::tie(choice.parameters.blockAxis, choice.parameters.block) =
+        rowsOfTask(region, model.getDomain(), choice.parameters, target);
+  } else if (shape == NestShape::Contract) {
     std::tie(choice.parameters.blockAxis, choice.parameters.block) =
         rowBlock(region, model.getDomain(), choice.parameters, target);
   }

@@ -8,6 +8,7 @@
 #include "codegen/families/Access.h"
 #include "codegen/families/MemoryAccess.h"
 #include "codegen/families/NestSchedule.h"
+#include "codegen/families/RowBlocks.h"
 #include "ir/BodyBuilder.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -62,9 +63,11 @@ struct PackSite {
 } // namespace
 
 /// At most one for each contraction.
-static SmallVector<PackSite> findSites(const FusedRegion &region,
+static SmallVector<PackSite> findSites(const FusedRegion &whole,
                                        const TargetSpec &target) {
   SmallVector<PackSite> sites;
+  const FusedRegion &region =
+      whole.form == Form::RowBlocks ? partsOf(whole).nest : whole;
   if (region.form != Form::Reduce ||
       refuseNest(region, NestShape::Contract, target)) {
     return sites;

@@ -6,6 +6,7 @@
 
 #include "codegen/families/Region.h"
 #include "ir/Slices.h"
+#include "passes/fuse/Access.h"
 #include "passes/fuse/AttentionForm.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -119,19 +120,6 @@ static Status analyseRows(FusedRegion &region) {
   return Status::ok();
 }
 
-static Status analyseAttention(FusedRegion &region) {
-  const Reason *reason = nullptr;
-  for (Operation *primitive : llvm::reverse(region.primitives)) {
-    auto reduce = dyn_cast<ReduceOp>(primitive);
-    auto form = reduce ? matchAttention(reduce, reason) : std::nullopt;
-    if (form && form->members().size() == region.primitives.size()) {
-      region.parallel = dimsOf(form->max.getType());
-      return Status::ok();
-    }
-  }
-  return illegal(region.op, "it is not attention");
-}
-
 /// Checks that a reduction of a nest has the nest's domain and needs nothing
 /// that the nest computes.
 static Status checkReduction(const FusedRegion &region, ReduceOp reduce) {
@@ -144,6 +132,86 @@ static Status checkReduction(const FusedRegion &region, ReduceOp reduce) {
     }
   }
   return Status::ok();
+}
+
+/// True if `primitive` can be a part of the nest before the rows, given what
+/// else is: a reduction with more axes in its result than rows, or a map over
+/// these that reads the nest alone, at its own coordinates.
+static bool belongsToNest(const FusedRegion &region, Operation *primitive,
+                          const llvm::SmallPtrSetImpl<Operation *> &nest) {
+  if (auto reduce = dyn_cast<ReduceOp>(primitive)) {
+    return reduce.getParallelRank() > region.rows;
+  }
+  auto isOwn = [&](LoadOp load) {
+    Operation *source = stripReshapes(load.getSource()).getDefiningOp();
+    return !isComputed(load.getSource()) ||
+           (nest.contains(source) && readsAtOwnCoordinates(load));
+  };
+  auto map = cast<MapOp>(primitive);
+  bool isOverElements = llvm::any_of(nest, [&](Operation *op) {
+    return dimsOf(op->getResult(0).getType()) == map.getDomain();
+  });
+  return isOverElements && llvm::all_of(map.getBody().getOps<LoadOp>(), isOwn);
+}
+
+/// Puts what comes before the rows in front.
+static Status analyseRowBlocks(FusedRegion &region) {
+  llvm::SmallPtrSet<Operation *, 8> nest;
+  for (Operation *primitive : region.primitives) {
+    if (!isa<MapOp, ReduceOp>(primitive)) {
+      return illegal(region.op, "a row region holds maps and reductions only");
+    }
+  }
+  FusedRegion before = region;
+  before.primitives.clear();
+  llvm::stable_sort(region.primitives, [&](Operation *a, Operation *b) {
+    auto isContraction = [&](Operation *op) {
+      auto reduce = dyn_cast<ReduceOp>(op);
+      return reduce && reduce.getParallelRank() > region.rows;
+    };
+    return isContraction(a) && !isContraction(b);
+  });
+  FusedRegion rows = region;
+  rows.primitives.clear();
+  for (Operation *primitive : region.primitives) {
+    bool isBefore = belongsToNest(region, primitive, nest);
+    (isBefore ? before : rows).primitives.push_back(primitive);
+    if (isBefore) {
+      nest.insert(primitive);
+    }
+  }
+  if (rows.primitives.empty()) {
+    return illegal(region.op, "there is nothing to do for the rows");
+  }
+  before.parallel = dimsOf(before.primitives.front()->getResult(0).getType());
+  for (Operation *primitive : before.primitives) {
+    if (auto reduce = dyn_cast<ReduceOp>(primitive)) {
+      TW_RETURN_IF_ERROR(checkReduction(before, reduce));
+    }
+  }
+  TW_RETURN_IF_ERROR(analyseRows(rows));
+  region.parallel = rows.parallel;
+  if (ArrayRef(before.parallel).take_front(region.rows) !=
+      ArrayRef(region.parallel)) {
+    return illegal(region.op, "the rows of its primitives differ");
+  }
+  region.nest = before.primitives.size();
+  region.primitives = before.primitives;
+  llvm::append_range(region.primitives, rows.primitives);
+  return Status::ok();
+}
+
+static Status analyseAttention(FusedRegion &region) {
+  const Reason *reason = nullptr;
+  for (Operation *primitive : llvm::reverse(region.primitives)) {
+    auto reduce = dyn_cast<ReduceOp>(primitive);
+    auto form = reduce ? matchAttention(reduce, reason) : std::nullopt;
+    if (form && form->members().size() == region.primitives.size()) {
+      region.parallel = dimsOf(form->max.getType());
+      return Status::ok();
+    }
+  }
+  return illegal(region.op, "it is not attention");
 }
 
 Result<FusedRegion> analyseRegion(FusedOp op) {
@@ -176,9 +244,14 @@ Result<FusedRegion> analyseRegion(FusedOp op) {
     return region;
   }
   if (auto rows = op->getAttrOfType<IntegerAttr>("rows")) {
-    region.form = Form::Rows;
     region.rows = rows.getInt();
-    TW_RETURN_IF_ERROR(analyseRows(region));
+    bool isBehindNest = llvm::any_of(region.primitives, [&](Operation *op) {
+      auto reduce = dyn_cast<ReduceOp>(op);
+      return reduce && reduce.getParallelRank() > region.rows;
+    });
+    region.form = isBehindNest ? Form::RowBlocks : Form::Rows;
+    TW_RETURN_IF_ERROR(isBehindNest ? analyseRowBlocks(region)
+                                    : analyseRows(region));
     return region;
   }
   Operation *first = region.primitives.front();

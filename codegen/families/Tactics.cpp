@@ -8,6 +8,7 @@
 #include "codegen/families/Attention.h"
 #include "codegen/families/Nest.h"
 #include "codegen/families/NestSchedule.h"
+#include "codegen/families/RowBlocks.h"
 #include "codegen/families/Rows.h"
 #include "codegen/families/Sequential.h"
 
@@ -44,6 +45,9 @@ public:
     if (region->form == Form::Attention) {
       return AttentionParameters().toAttribute(op.getContext(), name());
     }
+    if (region->form == Form::RowBlocks) {
+      return referenceRowBlocks(*region).toAttribute(op.getContext(), name());
+    }
     return referenceNest(*region).toAttribute(op.getContext(), name());
   }
 
@@ -56,6 +60,9 @@ public:
           *region, AttentionParameters::fromAttribute(parametersOf(op)));
     case Form::Rows:
       return rowsLaunch(*region);
+    case Form::RowBlocks:
+      return rowBlocksLaunch(*region,
+                             NestParameters::fromAttribute(parametersOf(op)));
     case Form::Scan:
     case Form::Scatter:
       return sequentialLaunch(*region);
@@ -79,6 +86,10 @@ public:
     case Form::Rows:
       return buildRows(*region, RowParameters::fromAttribute(parametersOf(op)),
                        target, kernelName, builder);
+    case Form::RowBlocks:
+      return buildRowBlocks(*region,
+                            NestParameters::fromAttribute(parametersOf(op)),
+                            target, kernelName, builder);
     case Form::Scan:
     case Form::Scatter:
       return buildSequential(*region, target, kernelName, builder);
@@ -145,6 +156,40 @@ public:
   }
 };
 
+/// Blocks of rows: a register tile before, vectors along the rows behind.
+class SimdRowBlocks : public Reference {
+public:
+  StringRef name() const override { return "contract.rows"; }
+
+  std::optional<Refusal> applicable(tw::FusedOp op,
+                                    const TargetSpec &target) const override {
+    if (std::optional<Refusal> refusal = Reference::applicable(op, target)) {
+      return refusal;
+    }
+    RowBlockParts parts = partsOf(*analyseRegion(op));
+    if (std::optional<Refusal> refusal =
+            refuseNest(parts.nest, NestShape::Contract, target)) {
+      return refusal;
+    }
+    return chooseNest(parts.nest, NestShape::Contract, target)
+               ? std::nullopt
+               : std::optional(Refusal{"TWT106", "a row has a single element"});
+  }
+
+  Result<DictionaryAttr> choose(tw::FusedOp op,
+                                const TargetSpec &target) const override {
+    Result<FusedRegion> region = analyseRegion(op);
+    TW_RETURN_IF_ERROR(region.status());
+    std::optional<NestChoice> choice =
+        chooseNest(partsOf(*region).nest, NestShape::Contract, target);
+    if (!choice) {
+      return Status(ErrorCode::Internal,
+                    "no tile fits region '" + op.getSymName().str() + "'");
+    }
+    return choice->parameters.toAttribute(op.getContext(), name());
+  }
+};
+
 /// Attention by blocks of keys.
 class SimdAttention : public Reference {
 public:
@@ -175,6 +220,8 @@ public:
       return {&attention, &reference};
     case Form::Rows:
       return {&rows, &reference};
+    case Form::RowBlocks:
+      return {&rowBlocks, &reference};
     case Form::Scan:
     case Form::Scatter:
       break;
@@ -187,8 +234,8 @@ public:
         dyn_cast_or_null<DictionaryAttr>(op.getTactic().value_or(Attribute()));
     auto name =
         parameters ? parameters.getAs<StringAttr>("name") : StringAttr();
-    const Tactic *all[] = {&reference,     &pointwise, &contract, &reduceRows,
-                           &reduceColumns, &rows,      &attention};
+    const Tactic *all[] = {&reference,     &pointwise, &contract,  &reduceRows,
+                           &reduceColumns, &rows,      &rowBlocks, &attention};
     for (const Tactic *tactic : all) {
       if (name && name.getValue() == tactic->name()) {
         return tactic;
@@ -204,6 +251,7 @@ private:
   SimdNest reduceRows{"reduce.rows", NestShape::ReduceRows};
   SimdNest reduceColumns{"reduce.columns", NestShape::ReduceColumns};
   SimdRows rows;
+  SimdRowBlocks rowBlocks;
   SimdAttention attention;
 };
 

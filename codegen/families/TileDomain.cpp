@@ -80,7 +80,22 @@ static bool writesCut(const FusedRegion &region, Operation *primitive,
   return false;
 }
 
+/// True if the row primitives behind a nest see the two row axes as one.
+static bool rowsCanMerge(const FusedRegion &region, unsigned axis) {
+  return llvm::all_of(region.behind, [&](Operation *primitive) {
+    Block &body = primitive->getRegion(0).front();
+    return !writesCut(region, primitive, axis + 1) &&
+           areOneCoordinate(body.getArgument(axis), body.getArgument(axis + 1),
+                            region.parallel[axis + 1]);
+  });
+}
+
 static bool canMerge(const FusedRegion &region, unsigned axis) {
+  // Rows stay apart from columns.
+  if (axis + 1 == region.rows ||
+      (axis + 1 < region.rows && !rowsCanMerge(region, axis))) {
+    return false;
+  }
   for (Operation *primitive : region.primitives) {
     std::optional<unsigned> own = coordinateIn(region, primitive, axis);
     if (!own) {
