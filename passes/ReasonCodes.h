@@ -97,6 +97,18 @@ inline constexpr Reason joinTiles{"TWF038",
                                   "no register tile suits both contractions"};
 inline constexpr Reason joinTooMany{
     "TWF039", "a kernel of so many contractions would grow too large"};
+inline constexpr Reason rowsBehindContraction{
+    "TWF043", "rows are finished where a contraction has put them"};
+inline constexpr Reason rowBlocksOpen{
+    "TWF044", "how long or how many the rows are is not known"};
+inline constexpr Reason rowBlocksFew{
+    "TWF045", "too few blocks of rows behind a contraction"};
+inline constexpr Reason rowBlocksLarge{
+    "TWF046", "a block of a contraction's rows does not fit the cache"};
+inline constexpr Reason rowBlocksWeights{
+    "TWF047", "weights would be read again for each block of rows"};
+inline constexpr Reason rowBlocksLanes{
+    "TWF048", "the contraction's lanes should not run along the rows"};
 inline constexpr Reason contractionsMerged{
     "TWF040", "contractions of one operand become one"};
 inline constexpr Reason epilogueLost{

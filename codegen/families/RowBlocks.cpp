@@ -100,6 +100,8 @@ constexpr int64_t fewBlocks = 16;
 /// Tiles in a block of rows that only run time counts: the last block computes
 /// rows again.
 constexpr int64_t mostOpenTiles = 4;
+/// Of the rows, this part may be computed twice for the sake of larger blocks.
+constexpr int64_t smallPart = 32;
 
 std::pair<unsigned, int64_t> rowsOfTask(const FusedRegion &nest,
                                         const TileDomain &domain,
@@ -125,7 +127,7 @@ std::pair<unsigned, int64_t> rowsOfTask(const FusedRegion &nest,
       storageBytes(elementTypeOf(nest.getReduces().front().getType()));
   double rowBytes = (elements + sums) * static_cast<double>(bytes);
   int64_t tile = parameters.tileOf(*axis);
-  double budget = static_cast<double>(target.l2Bytes) / 2;
+  auto budget = static_cast<double>(target.l1Bytes);
   auto fitting =
       static_cast<int64_t>(budget / (rowBytes * static_cast<double>(tile)));
   std::optional<int64_t> extent = domain.parallel[*axis].extent.getConstant();
@@ -140,14 +142,18 @@ std::pair<unsigned, int64_t> rowsOfTask(const FusedRegion &nest,
   int64_t most =
       std::clamp<int64_t>(std::max<int64_t>(*extent, 1) / (tile * wanted), 1,
                           std::max<int64_t>(fitting, 1));
-  // Of the larger half, the block that computes the fewest rows twice.
-  int64_t best = most, bestRows = 0;
-  for (int64_t tiles = most; tiles > most / 2; --tiles) {
-    int64_t rows = llvm::divideCeil(*extent, tiles * tile) * tiles * tile;
-    if (bestRows == 0 || rows < bestRows) {
-      best = tiles;
-      bestRows = rows;
-    }
+  // The largest block that computes few rows twice.
+  auto computed = [&](int64_t tiles) {
+    return static_cast<int64_t>(llvm::divideCeil(*extent, tiles * tile)) *
+           tiles * tile;
+  };
+  int64_t least = computed(most);
+  for (int64_t tiles = 1; tiles < most; ++tiles) {
+    least = std::min(least, computed(tiles));
+  }
+  int64_t best = most;
+  while (best > 1 && computed(best) > least + least / smallPart) {
+    --best;
   }
   return {*axis, best * tile};
 }

@@ -32,7 +32,7 @@ std::optional<unsigned> rowAxisOf(const FusedRegion &nest,
                                   const TileDomain &domain);
 
 /// \returns that axis and how many of its elements are in a task: whole tiles
-/// whose operands and results fit half of the second cache. A block of 0
+/// whose operands and results fit the first cache, at least one. A block of 0
 /// elements: there is one row.
 std::pair<unsigned, int64_t> rowsOfTask(const FusedRegion &nest,
                                         const TileDomain &domain,

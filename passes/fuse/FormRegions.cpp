@@ -56,6 +56,14 @@ static bool holdsReduction(ArrayRef<Operation *> group) {
   return llvm::any_of(group, llvm::IsaPred<ReduceOp>);
 }
 
+/// True if reductions of both groups would share a kernel as they have not so
+/// far: that is for the cost function to decide.
+static bool isJoin(const RegionShape &shape, const JoinCandidate &c) {
+  return (shape.form == RegionForm::Reduction ||
+          shape.form == RegionForm::RowBlocks) &&
+         holdsReduction(c.earlier) && holdsReduction(c.later);
+}
+
 /// Makes one group of two if they have a form together. \returns why not.
 static const Reason *tryMerge(BlockOrder &order, unsigned a, unsigned b,
                               const JoinProfit &profit) {
@@ -68,8 +76,7 @@ static const Reason *tryMerge(BlockOrder &order, unsigned a, unsigned b,
   }
   SmallVector<Operation *> earlier = operationsOf(order, order.membersOf(a)),
                            later = operationsOf(order, order.membersOf(b));
-  if (shape.form == RegionForm::Reduction && holdsReduction(earlier) &&
-      holdsReduction(later)) {
+  if (isJoin(shape, {earlier, later})) {
     if (const Reason *reason = profit({earlier, later})) {
       return reason;
     }
@@ -182,8 +189,12 @@ static void buildRegions(Block &block, const BlockOrder &order,
     }
     decisions.did(reasons::regionFormed, fused.getLoc(), fused.getSymName(),
                   numbers);
+    if (shape.form == RegionForm::RowBlocks) {
+      decisions.did(reasons::rowsBehindContraction, fused.getLoc(),
+                    fused.getSymName());
+    }
     size_t contractions = llvm::count_if(members, isContraction);
-    if (shape.form == RegionForm::Reduction && contractions > 1) {
+    if (shape.form != RegionForm::Attention && contractions > 1) {
       decisions.did(reasons::contractionsJoined, fused.getLoc(),
                     fused.getSymName(),
                     {{"contractions", static_cast<double>(contractions)}});

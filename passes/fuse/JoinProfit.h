@@ -19,8 +19,13 @@ struct JoinCandidate {
 /// \returns null if joining pays off, else the reason why not.
 using JoinProfit = std::function<const Reason *(const JoinCandidate &)>;
 
-/// The default: what one group reads of the other never goes to memory, and one
-/// register tile suits all contractions.
-const Reason *joinProfit(const JoinCandidate &candidate);
+/// The default, for cores with a second cache of `cacheBytes`. Contractions
+/// join where what one group reads of the other never goes to memory, and one
+/// register tile suits all. Rows join the contractions that they read where
+/// there are many blocks of rows, and the cache holds a block and the weights.
+JoinProfit joinProfit(int64_t cacheBytes);
+
+/// What schedules count on where nobody says what the machine has.
+constexpr int64_t usualCacheBytes = 1 << 20;
 
 } // namespace tilewright

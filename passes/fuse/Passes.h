@@ -32,7 +32,7 @@ std::unique_ptr<mlir::Pass> createFormAttentionPass(DecisionLog *log = nullptr,
 std::unique_ptr<mlir::Pass> createJoinPartsPass(DecisionLog *log = nullptr);
 std::unique_ptr<mlir::Pass>
 createFormRegionsPass(DecisionLog *log = nullptr,
-                      JoinProfit profit = joinProfit);
+                      JoinProfit profit = joinProfit(usualCacheBytes));
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

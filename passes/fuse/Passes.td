@@ -45,8 +45,9 @@ def FormRegions : FusePass<"tw-form-regions"> {
     coordinates; a reduction, or several contractions that give the same dims,
     and maps over the results; rows (attribute `rows`, the number of leading
     axes that count them): reductions over the same inner axes and the maps
-    between them; a single scan or scatter. A primitive that joins nothing
-    becomes a region alone. A cost function decides whether contractions join.
+    between them; contractions, then rows of what they give; a single scan or
+    scatter. A primitive that joins nothing becomes a region alone. A cost
+    function decides whether reductions join contractions.
   }];
   let constructor = "::tilewright::createFormRegionsPass()";
 }

@@ -47,7 +47,10 @@ public:
                  ? RegionShape{RegionForm::Maps}
                  : refuse(reasons::regionDomains);
     }
-    return isNest() ? RegionShape{RegionForm::Reduction} : rows();
+    if (isNest()) {
+      return RegionShape{RegionForm::Reduction};
+    }
+    return isBehindContraction() ? rowBlocks() : rows();
   }
 
 private:
@@ -92,6 +95,51 @@ private:
       return !map || (ArrayRef(map.getDomain()) == domain &&
                       llvm::all_of(innerLoads(map), readsAtOwnCoordinates));
     });
+  }
+
+  /// True if some contraction gives more than one element for a row of another
+  /// reduction.
+  bool isBehindContraction() const {
+    auto rank = [](ReduceOp reduce) { return reduce.getParallelRank(); };
+    auto isShort = [&](ReduceOp reduce) {
+      return !isContraction(reduce) &&
+             llvm::any_of(reduces, [&](ReduceOp other) {
+               return isContraction(other) && rank(other) > rank(reduce);
+             });
+    };
+    return llvm::any_of(reduces, isShort);
+  }
+
+  /// Contractions over all elements, and rows as below of the same elements.
+  RegionShape rowBlocks() const {
+    SmallVector<DimExpr> all, rowDims;
+    for (ReduceOp reduce : reduces) {
+      SmallVector<DimExpr> own = dimsOf(reduce.getType());
+      bool isBefore = isContraction(reduce);
+      SmallVector<DimExpr> elements =
+          isBefore ? own : SmallVector<DimExpr>(reduce.getDomain());
+      if (all.empty()) {
+        all = elements;
+      }
+      if (!isBefore && rowDims.empty()) {
+        rowDims = own;
+      }
+      if (elements != all || (isBefore && reads(reduce)) ||
+          (!isBefore && own != rowDims) || reduce.isArg()) {
+        return refuse(reasons::regionTwoReductions);
+      }
+    }
+    for (Operation *op : operations) {
+      auto reduce = dyn_cast<ReduceOp>(op);
+      if (!(reduce && isContraction(reduce)) &&
+          !belongsToRows(op, rowDims, all)) {
+        return refuse(reasons::regionDomains);
+      }
+    }
+    RegionShape shape;
+    shape.form = RegionForm::RowBlocks;
+    shape.rows = rowDims.size();
+    return shape;
   }
 
   RegionShape rows() const {

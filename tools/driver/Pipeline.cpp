@@ -51,7 +51,8 @@ static void layout(OpPassManager &passes, const PipelineOptions &options) {
 static void fuse(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createCanonicalizeGraphPass(options.log));
   passes.addPass(createFormAttentionPass(options.log, options.strict));
-  passes.addPass(createFormRegionsPass(options.log));
+  passes.addPass(
+      createFormRegionsPass(options.log, joinProfit(options.target->l2Bytes)));
   passes.addPass(createJoinPartsPass(options.log));
 }
 

@@ -11,6 +11,8 @@
 
 #include "codegen/families/test/TestRegion.h"
 
+#include <algorithm>
+
 using namespace tilewright::test;
 
 namespace {
@@ -246,6 +248,72 @@ TEST_P(RowBlocks, SoftmaxBehindDotProducts) {
     for (double value : row) {
       expected.push_back(static_cast<float>(value / total));
     }
+  }
+  EXPECT_EQ(region->run({x.data(), w.data(), y.data()}), 0);
+  expectClose(y, expected, 1e-4f);
+}
+
+/// Padding before the rows: a 3x3 convolution, then the channels' maximum is
+/// taken from each.
+TEST_P(RowBlocks, MaximumBehindPaddedConvolution) {
+  const int size = 9, channels = 20, outputs = 35;
+  auto region = compile(R"(
+    func.func @f(%x: tensor<9x9x20xf32>, %w: tensor<35x3x3x20xf32>) {
+      %r = tw.fused @conv(%a = %x : tensor<9x9x20xf32>, %b = %w : tensor<35x3x3x20xf32>)
+          attributes {rows = 2 : i64} {
+        %s = tw.reduce add (%i, %j, %m) over (%k, %h, %l) in <[20, 3, 3]>
+            attributes {root = "conv"} {
+          %zero = arith.constant 0.0 : f32
+          %one = arith.constant 1 : index
+          %n = arith.constant 9 : index
+          %i1 = arith.addi %i, %h : index
+          %i2 = arith.subi %i1, %one : index
+          %j1 = arith.addi %j, %l : index
+          %j2 = arith.subi %j1, %one : index
+          %ig = arith.cmpi ult, %i2, %n : index
+          %jg = arith.cmpi ult, %j2, %n : index
+          %g = arith.andi %ig, %jg : i1
+          %p = tw.load %a[%i2, %j2, %k] guard %g else %zero : f32 : tensor<9x9x20xf32> -> f32
+          %q = tw.load %b[%m, %h, %l, %k] : tensor<35x3x3x20xf32> -> f32
+          %t = arith.mulf %p, %q : f32
+          tw.yield %t : f32
+        } : tensor<9x9x35xf32>
+        %u = tw.reduce max (%i, %j) over (%m) in <[35]> {
+          %p = tw.load %s[%i, %j, %m] : tensor<9x9x35xf32> -> f32
+          tw.yield %p : f32
+        } : tensor<9x9xf32>
+        %e = tw.map(%i, %j, %m) {
+          %p = tw.load %s[%i, %j, %m] : tensor<9x9x35xf32> -> f32
+          %q = tw.load %u[%i, %j] : tensor<9x9xf32> -> f32
+          %t = arith.subf %p, %q : f32
+          tw.yield %t : f32
+        } : tensor<9x9x35xf32>
+        tw.yield %e : tensor<9x9x35xf32>
+      } : tensor<9x9x35xf32>
+      return
+    })");
+  if (!region) {
+    return;
+  }
+  std::vector<float> x = randomFloats(size * size * channels, 1),
+                     w = randomFloats(outputs * 9 * channels, 2),
+                     y(size * size * outputs, -9), expected(y.size());
+  for (int pixel = 0; pixel < size * size; ++pixel) {
+    float *row = &expected[pixel * outputs];
+    for (int m = 0; m < outputs; ++m) {
+      double sum = 0;
+      for (int tap = 0; tap < 9; ++tap) {
+        int i = pixel / size + tap / 3 - 1, j = pixel % size + tap % 3 - 1;
+        bool isInside = i >= 0 && j >= 0 && i < size && j < size;
+        for (int c = 0; isInside && c < channels; ++c) {
+          sum += double(x[(i * size + j) * channels + c]) *
+                 w[(m * 9 + tap) * channels + c];
+        }
+      }
+      row[m] = static_cast<float>(sum);
+    }
+    float greatest = *std::max_element(row, row + outputs);
+    std::for_each(row, row + outputs, [&](float &e) { e -= greatest; });
   }
   EXPECT_EQ(region->run({x.data(), w.data(), y.data()}), 0);
   expectClose(y, expected, 1e-4f);
