@@ -102,7 +102,7 @@ inline constexpr Reason rowsBehindContraction{
 inline constexpr Reason rowBlocksOpen{
     "TWF044", "how long or how many the rows are is not known"};
 inline constexpr Reason rowBlocksFew{
-    "TWF045", "too few blocks of rows behind a contraction"};
+    "TWF045", "too few rows are sure to be there for threads to share"};
 inline constexpr Reason rowBlocksLarge{
     "TWF046", "a block of a contraction's rows does not fit the cache"};
 inline constexpr Reason rowBlocksWeights{

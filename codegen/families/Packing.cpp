@@ -231,7 +231,7 @@ Status packConstants(ModuleOp module, const TargetSpec &target,
     }
     for (const families::PackSite &site :
          families::findSites(*region, target)) {
-      log.did("TWT002", site.reduce->getLoc(),
+      log.did("TWT002", op.getLoc(),
               "constant operand packed for the lanes of the contraction",
               {{"lanes", static_cast<double>(site.width)}});
       families::pack(*region, site, target);

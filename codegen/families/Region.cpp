@@ -134,20 +134,26 @@ static Status checkReduction(const FusedRegion &region, ReduceOp reduce) {
   return Status::ok();
 }
 
+/// True for a reduction that gives more than one element for a row.
+static bool givesElements(const FusedRegion &region, Operation *primitive) {
+  auto reduce = dyn_cast<ReduceOp>(primitive);
+  return reduce && reduce.getParallelRank() > region.rows;
+}
+
 /// True if `primitive` can be a part of the nest before the rows, given what
-/// else is: a reduction with more axes in its result than rows, or a map over
-/// these that reads the nest alone, at its own coordinates.
+/// else is: a reduction that gives their elements, or a map over these that
+/// reads the nest alone, at its own coordinates.
 static bool belongsToNest(const FusedRegion &region, Operation *primitive,
                           const llvm::SmallPtrSetImpl<Operation *> &nest) {
-  if (auto reduce = dyn_cast<ReduceOp>(primitive)) {
-    return reduce.getParallelRank() > region.rows;
+  auto map = dyn_cast<MapOp>(primitive);
+  if (!map) {
+    return givesElements(region, primitive);
   }
   auto isOwn = [&](LoadOp load) {
     Operation *source = stripReshapes(load.getSource()).getDefiningOp();
     return !isComputed(load.getSource()) ||
            (nest.contains(source) && readsAtOwnCoordinates(load));
   };
-  auto map = cast<MapOp>(primitive);
   bool isOverElements = llvm::any_of(nest, [&](Operation *op) {
     return dimsOf(op->getResult(0).getType()) == map.getDomain();
   });
@@ -156,23 +162,13 @@ static bool belongsToNest(const FusedRegion &region, Operation *primitive,
 
 /// Puts what comes before the rows in front.
 static Status analyseRowBlocks(FusedRegion &region) {
-  llvm::SmallPtrSet<Operation *, 8> nest;
-  for (Operation *primitive : region.primitives) {
-    if (!isa<MapOp, ReduceOp>(primitive)) {
-      return illegal(region.op, "a row region holds maps and reductions only");
-    }
-  }
-  FusedRegion before = region;
+  FusedRegion before = region, rows = region;
   before.primitives.clear();
-  llvm::stable_sort(region.primitives, [&](Operation *a, Operation *b) {
-    auto isContraction = [&](Operation *op) {
-      auto reduce = dyn_cast<ReduceOp>(op);
-      return reduce && reduce.getParallelRank() > region.rows;
-    };
-    return isContraction(a) && !isContraction(b);
-  });
-  FusedRegion rows = region;
   rows.primitives.clear();
+  llvm::stable_sort(region.primitives, [&](Operation *a, Operation *b) {
+    return givesElements(region, a) && !givesElements(region, b);
+  });
+  llvm::SmallPtrSet<Operation *, 8> nest;
   for (Operation *primitive : region.primitives) {
     bool isBefore = belongsToNest(region, primitive, nest);
     (isBefore ? before : rows).primitives.push_back(primitive);
@@ -245,10 +241,10 @@ Result<FusedRegion> analyseRegion(FusedOp op) {
   }
   if (auto rows = op->getAttrOfType<IntegerAttr>("rows")) {
     region.rows = rows.getInt();
-    bool isBehindNest = llvm::any_of(region.primitives, [&](Operation *op) {
-      auto reduce = dyn_cast<ReduceOp>(op);
-      return reduce && reduce.getParallelRank() > region.rows;
-    });
+    bool isBehindNest =
+        llvm::any_of(region.primitives, [&](Operation *primitive) {
+          return givesElements(region, primitive);
+        });
     region.form = isBehindNest ? Form::RowBlocks : Form::Rows;
     TW_RETURN_IF_ERROR(isBehindNest ? analyseRowBlocks(region)
                                     : analyseRows(region));
