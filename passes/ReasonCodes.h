@@ -89,6 +89,28 @@ inline constexpr Reason regionTooFewRows{"TWF034",
                                          "too few rows to share among threads"};
 inline constexpr Reason siblingsJoined{
     "TWF035", "maps that read one tensor become one kernel"};
+inline constexpr Reason contractionsJoined{
+    "TWF036", "contractions of one domain become one kernel"};
+inline constexpr Reason joinKept{
+    "TWF037", "a contraction's result is needed elsewhere, too"};
+inline constexpr Reason joinTiles{"TWF038",
+                                  "no register tile suits both contractions"};
+inline constexpr Reason joinTooMany{
+    "TWF039", "a kernel of so many contractions would grow too large"};
+inline constexpr Reason rowsBehindContraction{
+    "TWF043", "rows are finished where a contraction has put them"};
+inline constexpr Reason rowBlocksOpen{
+    "TWF044", "how long or how many the rows are is not known"};
+inline constexpr Reason rowBlocksFew{
+    "TWF045", "too few rows are sure to be there for threads to share"};
+inline constexpr Reason rowBlocksLarge{
+    "TWF046", "a block of a contraction's rows does not fit the cache"};
+inline constexpr Reason rowBlocksWeights{
+    "TWF047", "weights would be read again for each block of rows"};
+inline constexpr Reason rowBlocksLanes{
+    "TWF048", "the contraction's lanes should not run along the rows"};
+inline constexpr Reason joinGpu{"TWF049",
+                                "a tile of a GPU's block is one contraction's"};
 inline constexpr Reason contractionsMerged{
     "TWF040", "contractions of one operand become one"};
 inline constexpr Reason epilogueLost{

@@ -32,7 +32,7 @@ std::optional<Contraction> contractionOf(const FusedRegion &region) {
   Contraction result;
   result.rows.factor = product->getOperand(0);
   result.columns.factor = product->getOperand(1);
-  result.reduction = domain.reduction;
+  result.reduction = domain.reductions.front();
   for (const TileAxis &axis : domain.parallel) {
     BlockArgument coordinate = body.getArgument(axis.last);
     bool isRow = dependsOn(result.rows.factor, coordinate);
@@ -42,9 +42,9 @@ std::optional<Contraction> contractionOf(const FusedRegion &region) {
                        : result.columns.axes)
         .push_back(axis);
   }
-  if (!domain.reduction.empty()) {
-    BlockArgument along = body.getArgument(reduce.getParallelRank() +
-                                           domain.reduction.back().last);
+  if (!domain.reductions.front().empty()) {
+    BlockArgument along = body.getArgument(
+        reduce.getParallelRank() + domain.reductions.front().back().last);
     for (Contraction::Side *side : {&result.rows, &result.columns}) {
       auto needed = neededFor(side->factor);
       for (LoadOp load : body.getOps<LoadOp>()) {

@@ -72,10 +72,10 @@ static bool isConvexGuard(Value guard) {
          isAffine(compare.getLhs());
 }
 
-GuardPlan guardPlanOf(const FusedRegion &region, const TileDomain &domain,
-                      int64_t vectorAxis, bool innerVector) {
+GuardPlan guardPlanOf(ReduceOp reduce, const TileDomain &domain,
+                      ArrayRef<TileAxis> reduction, int64_t vectorAxis,
+                      bool innerVector) {
   GuardPlan plan;
-  ReduceOp reduce = region.getReduce();
   Block &body = reduce.getBody().front();
   unsigned rank = reduce.getParallelRank();
   plan.isConvex = plan.isMask = true;
@@ -88,7 +88,7 @@ GuardPlan guardPlanOf(const FusedRegion &region, const TileDomain &domain,
     }
     bool variesAlongLanes =
         (vectorAxis >= 0 && varies(load, domain.parallel[vectorAxis], 0)) ||
-        (innerVector && varies(load, domain.reduction.back(), rank)) ||
+        (innerVector && varies(load, reduction.back(), rank)) ||
         llvm::any_of(neededFor(load.getGuard()),
                      [](Operation *op) { return isa<LoadOp>(op); });
     if (variesAlongLanes) {
@@ -101,32 +101,30 @@ GuardPlan guardPlanOf(const FusedRegion &region, const TileDomain &domain,
                    1) == Movement::Contiguous;
     plan.isConvex &= isConvexGuard(load.getGuard());
   }
-  plan.plainFrom = domain.reduction.size();
+  plan.plainFrom = reduction.size();
   while (plan.plainFrom > 0 && llvm::none_of(plan.loads, [&](LoadOp load) {
-           return varies(load, domain.reduction[plan.plainFrom - 1], rank);
+           return varies(load, reduction[plan.plainFrom - 1], rank);
          })) {
     --plan.plainFrom;
   }
   int64_t steps = 1;
-  for (const TileAxis &axis :
-       ArrayRef(domain.reduction).drop_front(plan.plainFrom)) {
+  for (const TileAxis &axis : reduction.drop_front(plan.plainFrom)) {
     steps *= std::min(axis.extent.getConstant().value_or(shortRun), shortRun);
   }
   plan.isShort = steps < shortRun;
   return plan;
 }
 
-SmallVector<PadRun> padRunsOf(const FusedRegion &region,
-                              const TileDomain &domain, const GuardPlan &plan,
-                              int64_t vectorAxis, bool innerVector) {
+SmallVector<PadRun> padRunsOf(ReduceOp reduce, const TileDomain &domain,
+                              ArrayRef<TileAxis> reduction,
+                              const GuardPlan &plan, int64_t vectorAxis,
+                              bool innerVector) {
   SmallVector<PadRun> runs;
-  if (plan.isShort || innerVector ||
-      plan.plainFrom + 1 != domain.reduction.size()) {
+  if (plan.isShort || innerVector || plan.plainFrom + 1 != reduction.size()) {
     return runs;
   }
-  ReduceOp reduce = region.getReduce();
   Block &body = reduce.getBody().front();
-  const TileAxis &inner = domain.reduction.back();
+  const TileAxis &inner = reduction.back();
   BlockArgument step = body.getArgument(reduce.getParallelRank() + inner.last);
   for (LoadOp load : plan.loads) {
     bool isScalar =

@@ -35,11 +35,13 @@ struct GuardPlan {
   bool empty() const { return loads.empty(); }
 };
 
-/// \returns the plan for a region of form Reduce whose lanes run along
-/// `vectorAxis` (of the domain; -1: along the innermost reduction axis, if
-/// `innerVector`). Empty where a guard varies along the lanes.
-GuardPlan guardPlanOf(const FusedRegion &region, const TileDomain &domain,
-                      int64_t vectorAxis, bool innerVector);
+/// \returns the plan for a reduction of a region of form Reduce, with the loops
+/// `reduction`, whose lanes run along `vectorAxis` (of the domain; -1: along
+/// the innermost reduction axis, if `innerVector`). Empty where a guard varies
+/// along the lanes.
+GuardPlan guardPlanOf(tw::ReduceOp reduce, const TileDomain &domain,
+                      llvm::ArrayRef<TileAxis> reduction, int64_t vectorAxis,
+                      bool innerVector);
 
 /// True if `value` depends on `coordinate` within its body.
 bool dependsOn(mlir::Value value, mlir::BlockArgument coordinate);
@@ -55,10 +57,11 @@ struct PadRun {
   tw::DimExpr extent; ///< elements of the run
 };
 
-/// \returns the loads of `plan` for which kernels keep a run of padding in
-/// their workspace.
-llvm::SmallVector<PadRun> padRunsOf(const FusedRegion &region,
+/// \returns the loads of `plan`, that of the same reduction, for which kernels
+/// keep a run of padding in their workspace.
+llvm::SmallVector<PadRun> padRunsOf(tw::ReduceOp reduce,
                                     const TileDomain &domain,
+                                    llvm::ArrayRef<TileAxis> reduction,
                                     const GuardPlan &plan, int64_t vectorAxis,
                                     bool innerVector);
 

@@ -34,6 +34,8 @@ struct Memory {
   bool isStreamed = false;
   /// Contiguous loads ask for what comes next.
   bool readsAhead = false;
+  /// The number of the tensor's element that lies first in the memory; null: 0.
+  mlir::Value origin = nullptr;
 };
 
 /// The type of a body's scalar in a kernel: small floats are integers of their

@@ -53,11 +53,14 @@ static std::string familyOf(const FusedRegion &region) {
   case Form::Pointwise:
     return "pointwise";
   case Form::Reduce:
-    return productOfBody(region.getReduce()) ? "contract" : "reduce";
+    return llvm::all_of(region.getReduces(), productOfBody) ? "contract"
+                                                            : "reduce";
   case Form::Attention:
     return "attention";
   case Form::Rows:
     return "rows";
+  case Form::RowBlocks:
+    return "contract_rows";
   case Form::Scan:
     return "scan";
   case Form::Scatter:
@@ -75,6 +78,11 @@ static std::string rootOf(Operation *primitive) {
     return stringifyFoldKind(reduce.getKind()).str();
   }
   return primitive->getName().stripDialect().str();
+}
+
+static ArrayRef<Operation *> rootsAfterFirst(const FusedRegion &region) {
+  size_t count = region.form == Form::Reduce ? region.getReduces().size() : 1;
+  return ArrayRef(region.primitives).slice(1, count - 1);
 }
 
 /// `f32`, or `f16_f32` for operands and result of different types.
@@ -116,9 +124,18 @@ static std::string tileOf(tw::FusedOp op) {
   return text + std::to_string(width ? width.getInt() : 1);
 }
 
-/// What follows the root: `none`, or the number of maps.
+/// The roots of the reductions that come first, or of the first primitive.
+static std::string rootsOf(const FusedRegion &region) {
+  std::string roots = rootOf(region.primitives.front());
+  for (Operation *primitive : rootsAfterFirst(region)) {
+    roots += "_" + rootOf(primitive);
+  }
+  return roots;
+}
+
+/// What follows the roots: `none`, or the number of maps.
 static std::string epilogueOf(const FusedRegion &region) {
-  size_t maps = region.primitives.size() - 1;
+  size_t maps = region.primitives.size() - 1 - rootsAfterFirst(region).size();
   return maps == 0 ? "none" : "maps" + std::to_string(maps);
 }
 
@@ -134,8 +151,8 @@ std::string KernelLibrary::nameOf(tw::FusedOp op) const {
   Result<FusedRegion> region = analyseRegion(op);
   std::string name = "tw_";
   if (region) {
-    name += familyOf(*region) + "_" + rootOf(region->primitives.front()) + "_" +
-            typesOf(op) + "_" + tileOf(op) + "_" + epilogueOf(*region) + "_";
+    name += familyOf(*region) + "_" + rootsOf(*region) + "_" + typesOf(op) +
+            "_" + tileOf(op) + "_" + epilogueOf(*region) + "_";
   }
   std::string hash =
       llvm::utohexstr(llvm::xxh3_64bits(structureOf(op)), /*LowerCase=*/true);

@@ -67,7 +67,7 @@ Lanes offsetOf(KernelFrame &frame, const Memory &memory, Type tensor,
   for (unsigned i = memory.ignored; i < coordinates.size(); ++i) {
     offset = b.add(offset, b.mul(coordinates[i], strides[i]));
   }
-  return offset;
+  return memory.origin ? b.sub(offset, Lanes::index(memory.origin)) : offset;
 }
 
 /// True when the machine has no masked form of an access to `storage` that is

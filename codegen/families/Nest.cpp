@@ -10,11 +10,11 @@
 #include "codegen/families/Grid.h"
 #include "codegen/families/Guards.h"
 #include "codegen/families/MemoryAccess.h"
+#include "codegen/families/NestEmitter.h"
 #include "codegen/families/Reduction.h"
 #include "codegen/families/ReshapeCoordinates.h"
 #include "codegen/families/Streaming.h"
 #include "codegen/families/TaskLoop.h"
-#include "codegen/families/TaskSpace.h"
 #include "codegen/families/Team.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -105,23 +105,30 @@ NestParameters NestParameters::fromAttribute(DictionaryAttr attribute) {
 // Padding
 //===----------------------------------------------------------------------===//
 
-static GuardPlan guardsOf(const FusedRegion &region, const TileDomain &domain,
+static GuardPlan guardsOf(ReduceOp reduce, const TileDomain &domain,
+                          ArrayRef<TileAxis> reduction,
                           const NestParameters &parameters) {
-  if (region.form != Form::Reduce || parameters.wide || parameters.simt) {
-    return {};
-  }
-  return guardPlanOf(region, domain, parameters.vectorAxis,
-                     parameters.innerVector);
+  return parameters.wide || parameters.simt
+             ? GuardPlan()
+             : guardPlanOf(reduce, domain, reduction, parameters.vectorAxis,
+                           parameters.innerVector);
 }
 
+/// The runs of padding of all reductions.
 static SmallVector<PadRun> padRuns(const FusedRegion &region,
                                    const TileDomain &domain,
                                    const NestParameters &parameters) {
-  GuardPlan guards = guardsOf(region, domain, parameters);
-  return guards.empty()
-             ? SmallVector<PadRun>()
-             : padRunsOf(region, domain, guards, parameters.vectorAxis,
-                         parameters.innerVector);
+  SmallVector<PadRun> runs;
+  for (auto [reduce, reduction] :
+       llvm::zip(region.getReduces(), domain.reductions)) {
+    GuardPlan guards = guardsOf(reduce, domain, reduction, parameters);
+    if (!guards.empty()) {
+      llvm::append_range(runs, padRunsOf(reduce, domain, reduction, guards,
+                                         parameters.vectorAxis,
+                                         parameters.innerVector));
+    }
+  }
+  return runs;
 }
 
 constexpr int64_t lineBytes = 64;
@@ -138,8 +145,28 @@ static DimExpr padBytes(const PadRun &run) {
 // Launch
 //===----------------------------------------------------------------------===//
 
-/// About how many scalar steps are worth a thread.
-constexpr int64_t stepsPerThread = 16384;
+DimExpr padWorkspace(const FusedRegion &region,
+                     const NestParameters &parameters) {
+  DimExpr bytes = DimExpr::constant(region.op.getContext(), 0);
+  for (const PadRun &run : padRuns(region, tileDomainOf(region), parameters)) {
+    bytes = bytes + padBytes(run);
+  }
+  return bytes;
+}
+
+int64_t reductionSteps(const TileDomain &domain) {
+  int64_t sum = 0;
+  for (ArrayRef<TileAxis> reduction : domain.reductions) {
+    int64_t steps = 1;
+    for (const TileAxis &axis : reduction) {
+      steps *= std::clamp<int64_t>(axis.extent.getConstant().value_or(16), 1,
+                                   stepsPerThread);
+      steps = std::min(steps, stepsPerThread);
+    }
+    sum += steps;
+  }
+  return std::max<int64_t>(sum, 1);
+}
 
 Launch nestLaunch(const FusedRegion &region, const NestParameters &parameters) {
   MLIRContext *context = region.op.getContext();
@@ -157,15 +184,8 @@ Launch nestLaunch(const FusedRegion &region, const NestParameters &parameters) {
       steps *= std::min(tile, extent.getConstant().value_or(tile));
     }
   }
-  for (const TileAxis &axis : domain.reduction) {
-    steps *= std::clamp<int64_t>(axis.extent.getConstant().value_or(16), 1,
-                                 stepsPerThread);
-    steps = std::min(steps, stepsPerThread);
-  }
-  launch.workspaceBytes = DimExpr::constant(context, 0);
-  for (const PadRun &run : padRuns(region, domain, parameters)) {
-    launch.workspaceBytes = launch.workspaceBytes + padBytes(run);
-  }
+  steps *= reductionSteps(domain);
+  launch.workspaceBytes = padWorkspace(region, parameters);
   // The last tile of an unrolled axis overlaps the one before it, unless the
   // axis is a whole number of tiles. A reference compile shares nothing.
   launch.inPlace =
@@ -183,44 +203,8 @@ Launch nestLaunch(const FusedRegion &region, const NestParameters &parameters) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-class NestEmitter {
-public:
-  NestEmitter(KernelFrame &frame, const NestParameters &parameters)
-      : frame(frame), b(frame.getBuilder()), region(frame.getRegion()),
-        parameters(parameters), domain(tileDomainOf(region)),
-        space(taskSpaceOf(region, domain, parameters)) {}
-
-  Status run();
-
-private:
-  void makePads();
-  Status task(ArrayRef<Value> digits);
-  Status vectorTiles(Value from);
-  Status vectorTail(Value from, Value end);
-  Status unrolled(unsigned number, SmallVector<int64_t> counts);
-  Status shortAxis(unsigned number, SmallVector<int64_t> counts, int64_t count);
-  Status tile(ArrayRef<int64_t> counts);
-  Status finishMap(MapOp map, ArrayRef<SmallVector<Lanes>> copies);
-  void store(Value value, ArrayRef<SmallVector<Lanes>> copies);
-  SmallVector<SmallVector<Lanes>> copiesOf(ArrayRef<int64_t> counts);
-
-  KernelFrame &frame;
-  LaneBuilder &b;
-  const FusedRegion &region;
-  const NestParameters &parameters;
-  TileDomain domain;
-  TaskSpace space;
-  SmallVector<Lanes> position; // of the tile, by axis
-  Value activeLanes;
-  llvm::DenseMap<Operation *, Memory> pads;
-};
-
-} // namespace
-
 /// Fills the workspace with what guarded loads read outside of their tensors.
-void NestEmitter::makePads() {
+Lanes NestEmitter::makePads() {
   Lanes start = Lanes::index(0);
   for (const PadRun &run : padRuns(region, domain, parameters)) {
     Type element = elementTypeOf(LoadOp(run.load).getSource().getType());
@@ -243,10 +227,12 @@ void NestEmitter::makePads() {
                              Lanes::index(lineBytes));
     start = b.add(start, b.mul(lines, Lanes::index(lineBytes)));
   }
+  return start;
 }
 
 Status NestEmitter::run() {
   makePads();
+  space = taskSpaceOf(region, domain, parameters);
   SmallVector<Lanes> counts;
   for (const TaskSpace::Digit &digit : space.digits) {
     // Kernels get extents, not what tiling makes of them.
@@ -291,12 +277,19 @@ Status NestEmitter::task(ArrayRef<Value> digits) {
           frame.sizeValue(domain.parallel[digit.axis].extent));
     }
   }
-  auto tiles = [&] {
-    return parameters.vectorAxis >= 0
-               ? vectorTiles(b.first(position[parameters.vectorAxis]))
-               : unrolled(0, {});
-  };
-  return exists ? emitIf(b, exists, tiles) : tiles();
+  auto all = [&] { return tiles(); };
+  return exists ? emitIf(b, exists, all) : tiles();
+}
+
+Status NestEmitter::tilesAt(ArrayRef<Lanes> at) {
+  position.assign(at.begin(), at.end());
+  return tiles();
+}
+
+Status NestEmitter::tiles() {
+  return parameters.vectorAxis >= 0
+             ? vectorTiles(b.first(position[parameters.vectorAxis]))
+             : unrolled(0, {});
 }
 
 /// The vectors of one task: whole ones, then the rest.
@@ -462,35 +455,48 @@ NestEmitter::copiesOf(ArrayRef<int64_t> counts) {
 Status NestEmitter::tile(ArrayRef<int64_t> counts) {
   frame.clearRegisters();
   SmallVector<SmallVector<Lanes>> copies = copiesOf(counts);
-  ArrayRef<Operation *> maps = region.primitives;
-  if (region.form == Form::Reduce) {
-    maps = maps.drop_front();
-    ReductionPlan plan;
-    plan.op = region.getReduce();
-    plan.axes = domain.reduction;
-    plan.innerWidth = parameters.innerVector ? parameters.width : 1;
-    plan.wide = parameters.wide;
-    plan.guards = guardsOf(region, domain, parameters);
-    plan.pads = pads;
-    plan.copiesAreLine = parameters.unroll.size() <= 1;
-    Result<SmallVector<Lanes>> results =
-        emitReduction(frame, plan, copies, activeLanes);
-    TW_RETURN_IF_ERROR(results.status());
-    for (auto [copy, lanes] : llvm::enumerate(*results)) {
-      frame.setRegister(plan.op.getResult(), copy, lanes);
-    }
+  for (auto [reduce, axes] :
+       llvm::zip(region.getReduces(), domain.reductions)) {
+    TW_RETURN_IF_ERROR(reduction(reduce, axes, copies));
   }
   Status status = emitForOne(frame, [&] {
-    if (region.form == Form::Reduce) {
-      store(region.getReduce().getResult(), copies);
+    for (ReduceOp reduce : region.getReduces()) {
+      store(reduce.getResult(), copies);
     }
-    for (Operation *map : maps) {
-      TW_RETURN_IF_ERROR(finishMap(cast<MapOp>(map), copies));
+    for (Operation *primitive : region.primitives) {
+      if (auto map = dyn_cast<MapOp>(primitive)) {
+        TW_RETURN_IF_ERROR(finishMap(map, copies));
+      }
     }
     return Status::ok();
   });
   frame.clearRegisters();
   return status;
+}
+
+/// Reductions of one tile run one after the other; their results wait in
+/// registers for the maps.
+Status NestEmitter::reduction(ReduceOp reduce, ArrayRef<TileAxis> axes,
+                              ArrayRef<SmallVector<Lanes>> copies) {
+  ReductionPlan plan;
+  plan.op = reduce;
+  plan.axes.assign(axes.begin(), axes.end());
+  plan.innerWidth = parameters.innerVector ? parameters.width : 1;
+  plan.wide = parameters.wide;
+  plan.guards = guardsOf(reduce, domain, axes, parameters);
+  for (LoadOp load : plan.guards.loads) {
+    if (auto found = pads.find(load); found != pads.end()) {
+      plan.pads.insert(*found);
+    }
+  }
+  plan.copiesAreLine = parameters.unroll.size() <= 1;
+  Result<SmallVector<Lanes>> results =
+      emitReduction(frame, plan, copies, activeLanes);
+  TW_RETURN_IF_ERROR(results.status());
+  for (auto [copy, lanes] : llvm::enumerate(*results)) {
+    frame.setRegister(reduce.getResult(), copy, lanes);
+  }
+  return Status::ok();
 }
 
 /// Evaluates a map for all copies, and stores those results that are yielded.
@@ -513,7 +519,11 @@ Status NestEmitter::finishMap(MapOp map, ArrayRef<SmallVector<Lanes>> copies) {
 }
 
 void NestEmitter::store(Value value, ArrayRef<SmallVector<Lanes>> copies) {
-  for (const Memory &memory : frame.outputsOf(value)) {
+  SmallVector<Memory> targets(frame.outputsOf(value));
+  if (const Memory *kept = frame.memoryOf(value); kept && targets.empty()) {
+    targets.push_back(*kept); // for the rows behind the nest
+  }
+  for (const Memory &memory : targets) {
     for (auto [copy, coordinates] : llvm::enumerate(copies)) {
       Lanes offset = offsetOf(frame, memory, value.getType(), coordinates);
       storeLanes(frame, memory, offset, *frame.registerOf(value, copy),
@@ -527,7 +537,7 @@ Result<twk::KernelOp> buildNest(const FusedRegion &region,
                                 const TargetSpec &target, StringRef name,
                                 OpBuilder &builder) {
   KernelFrame frame(region, target, name, builder);
-  Status status = NestEmitter(frame, parameters).run();
+  Status status = NestEmitter(frame, region, parameters).run();
   if (!status) {
     frame.getKernel()->erase();
     return status;

@@ -48,6 +48,16 @@ struct NestParameters {
   static NestParameters fromAttribute(mlir::DictionaryAttr attribute);
 };
 
+/// About how many scalar steps are worth a thread.
+constexpr int64_t stepsPerThread = 16384;
+
+/// \returns about how many steps the loops of the reductions make, at least 1.
+int64_t reductionSteps(const TileDomain &domain);
+
+/// \returns the workspace that padding takes.
+tw::DimExpr padWorkspace(const FusedRegion &region,
+                         const NestParameters &parameters);
+
 /// \returns the tasks and sizes of a nest.
 Launch nestLaunch(const FusedRegion &region, const NestParameters &parameters);
 

@@ -7,6 +7,7 @@
 #include "codegen/families/NestSchedule.h"
 #include "codegen/families/Access.h"
 #include "codegen/families/Packing.h"
+#include "codegen/families/RowBlocks.h"
 #include "codegen/families/TaskSpace.h"
 
 using namespace mlir;
@@ -53,10 +54,13 @@ class CostModel {
 public:
   CostModel(const FusedRegion &region, const TargetSpec &target)
       : region(region), target(target), domain(tileDomainOf(region)) {
-    if (region.form == Form::Reduce) {
-      for (const TileAxis &axis : domain.reduction) {
-        reductionSize *= std::max<int64_t>(extentOf(axis), 1);
+    for (ArrayRef<TileAxis> reduction : domain.reductions) {
+      double size = 1;
+      for (const TileAxis &axis : reduction) {
+        size *= std::max<int64_t>(extentOf(axis), 1);
       }
+      reductionSizes.push_back(size);
+      reductionSize += size;
     }
     lanes = target.lanes(computeBytes());
   }
@@ -67,6 +71,15 @@ public:
   bool fitsRegisters(const Candidate &candidate) const;
 
   const TileDomain &getDomain() const { return domain; }
+  /// Before rows, a tile holds lanes of one row …
+  bool mayHoldLanes(unsigned axis) const {
+    return domain.parallel[axis].last >= region.rows;
+  }
+  /// … and copies along the innermost row axis, of which tasks take blocks.
+  bool mayUnroll(unsigned axis) const {
+    return mayHoldLanes(axis) || axis + 1 == domain.parallel.size() ||
+           mayHoldLanes(axis + 1);
+  }
   int64_t getLanes() const { return lanes; }
   /// \pre `axis` is one of the domain's own.
   int64_t extentOf(const TileAxis &axis) const {
@@ -79,13 +92,15 @@ private:
   int64_t computeBytes() const;
   double loadCost(LoadOp load, const Candidate &candidate, BlockArgument along,
                   bool isReduceBody);
-  double bodyCost(Operation *primitive, const Candidate &candidate);
+  double bodyCost(Operation *primitive, const Candidate &candidate,
+                  ArrayRef<TileAxis> reduction = {});
   double laneEfficiency(const TileAxis &axis, int64_t width) const;
 
   const FusedRegion &region;
   const TargetSpec &target;
   TileDomain domain;
-  double reductionSize = 1;
+  SmallVector<double, 2> reductionSizes;
+  double reductionSize = 0; // of all reductions
   int64_t lanes = 1;
 };
 
@@ -134,8 +149,11 @@ double CostModel::laneEfficiency(const TileAxis &axis, int64_t width) const {
 bool CostModel::fitsRegisters(const Candidate &candidate) const {
   int64_t vectors = std::max<int64_t>(candidate.width / lanes, 1);
   int64_t step = vectors;
-  if (region.form == Form::Reduce && candidate.vectorAxis >= 0) {
-    Block &body = region.getReduce().getBody().front();
+  for (ReduceOp reduce : region.getReduces()) {
+    if (candidate.vectorAxis < 0) {
+      break;
+    }
+    Block &body = reduce.getBody().front();
     BlockArgument along =
         body.getArgument(domain.parallel[candidate.vectorAxis].last);
     for (LoadOp load : body.getOps<LoadOp>()) {
@@ -185,16 +203,16 @@ double CostModel::loadCost(LoadOp load, const Candidate &candidate,
   return instances * candidate.width * gatherCycles;
 }
 
-double CostModel::bodyCost(Operation *primitive, const Candidate &candidate) {
+double CostModel::bodyCost(Operation *primitive, const Candidate &candidate,
+                           ArrayRef<TileAxis> reduction) {
   Block &body = primitive->getRegion(0).front();
   auto reduce = dyn_cast<ReduceOp>(primitive);
   BlockArgument along;
   if (candidate.vectorAxis >= 0) {
     along =
         argumentOf(region, primitive, domain.parallel[candidate.vectorAxis]);
-  } else if (candidate.innerVector && reduce && !domain.reduction.empty()) {
-    along = body.getArgument(reduce.getParallelRank() +
-                             domain.reduction.back().last);
+  } else if (candidate.innerVector && !reduction.empty()) {
+    along = body.getArgument(reduce.getParallelRank() + reduction.back().last);
   }
   double vectors =
       std::max<double>(static_cast<double>(candidate.width) / lanes, 1);
@@ -225,11 +243,21 @@ double CostModel::cost(const Candidate &candidate) {
   double vectors =
       std::max<double>(static_cast<double>(candidate.width) / lanes, 1);
   double perStep = 0, perTile = 0;
+  double waste = 0; // steps of whole vectors for each that is useful
+  for (auto [reduce, axes, size] :
+       llvm::zip(region.getReduces(), domain.reductions, reductionSizes)) {
+    double share = size / reductionSize;
+    perStep += share * bodyCost(reduce, candidate, axes);
+    waste += candidate.innerVector
+                 ? share / laneEfficiency(axes.back(), candidate.width)
+                 : share;
+  }
   for (Operation *primitive : region.primitives) {
-    bool isReduce = isa<ReduceOp>(primitive);
-    Candidate own = candidate;
-    own.width = !isReduce && candidate.innerVector ? 1 : candidate.width;
-    (isReduce ? perStep : perTile) += bodyCost(primitive, own);
+    if (isa<MapOp>(primitive)) {
+      Candidate own = candidate;
+      own.width = candidate.innerVector ? 1 : candidate.width;
+      perTile += bodyCost(primitive, own);
+    }
   }
   for (Value value : region.getYield().getOperands()) {
     // Only the last axis is contiguous in an output.
@@ -246,7 +274,7 @@ double CostModel::cost(const Candidate &candidate) {
   double steps = candidate.copies() * candidate.width;
   double trips = reductionSize;
   if (candidate.innerVector) {
-    efficiency *= laneEfficiency(domain.reduction.back(), candidate.width);
+    efficiency /= waste;
     trips /= candidate.width;
     perTile +=
         candidate.copies() * (3.0 * llvm::Log2_64_Ceil(candidate.width) + 4.0);
@@ -281,7 +309,8 @@ static void addUnrolled(const CostModel &model, const Candidate &base,
   ArrayRef<TileAxis> axes = model.getDomain().parallel;
   candidates.push_back(base);
   for (unsigned axis = 0; axis < axes.size(); ++axis) {
-    if (static_cast<int64_t>(axis) == base.vectorAxis) {
+    if (static_cast<int64_t>(axis) == base.vectorAxis ||
+        !model.mayUnroll(axis)) {
       continue;
     }
     bool isDynamic = !axes[axis].extent.getConstant();
@@ -308,6 +337,13 @@ static void addUnrolled(const CostModel &model, const Candidate &base,
   }
 }
 
+/// True if some reduction has no loop, or there is none at all.
+static bool hasEmptyReduction(const TileDomain &domain) {
+  return domain.reductions.empty() ||
+         llvm::any_of(domain.reductions,
+                      [](ArrayRef<TileAxis> axes) { return axes.empty(); });
+}
+
 static SmallVector<Candidate> candidatesOf(const CostModel &model,
                                            NestShape shape) {
   SmallVector<Candidate> candidates;
@@ -316,6 +352,9 @@ static SmallVector<Candidate> candidatesOf(const CostModel &model,
   bool isContract = shape == NestShape::Contract;
   if (shape != NestShape::ReduceRows) {
     for (unsigned axis = 0; axis < domain.parallel.size(); ++axis) {
+      if (!model.mayHoldLanes(axis)) {
+        continue;
+      }
       SmallVector<int64_t> widths = {2 * lanes};
       if (shape != NestShape::Pointwise) {
         widths = {lanes, 2 * lanes, 4 * lanes, 8 * lanes};
@@ -333,7 +372,7 @@ static SmallVector<Candidate> candidatesOf(const CostModel &model,
     }
   }
   if ((isContract || shape == NestShape::ReduceRows) &&
-      !domain.reduction.empty()) {
+      !hasEmptyReduction(domain)) {
     for (int64_t width : {lanes, 4 * lanes}) {
       Candidate base;
       base.innerVector = true;
@@ -364,15 +403,15 @@ std::optional<Refusal> refuseNest(const FusedRegion &region, NestShape shape,
                ? std::optional(Refusal{"TWT101", "there is a single element"})
                : std::nullopt;
   }
-  ReduceOp reduce = region.getReduce();
-  if (domain.reduction.empty()) {
+  SmallVector<ReduceOp> reduces = region.getReduces();
+  if (hasEmptyReduction(domain)) {
     return Refusal{"TWT102", "there is nothing to reduce"};
   }
-  if (shape == NestShape::Contract && !productOfBody(reduce)) {
+  if (shape == NestShape::Contract && !llvm::all_of(reduces, productOfBody)) {
     return Refusal{"TWT103", "it is no sum of products"};
   }
   if (shape == NestShape::ReduceRows) {
-    if (reduce.isArg()) {
+    if (llvm::any_of(reduces, [](ReduceOp op) { return op.isArg(); })) {
       return Refusal{"TWT104", "positions are compared one after the other"};
     }
     std::optional<NestChoice> rows = chooseNest(region, shape, target);
@@ -433,6 +472,11 @@ std::optional<NestChoice> chooseNest(const FusedRegion &region, NestShape shape,
   choice.parameters.chunk = best->width;
   if (shape == NestShape::Contract) {
     choice.parameters.shortTile = shortTileOf(region, model.getDomain(), *best);
+  }
+  if (region.rows > 0) {
+    std::tie(choice.parameters.blockAxis, choice.parameters.block) =
+        rowsOfTask(region, model.getDomain(), choice.parameters, target);
+  } else if (shape == NestShape::Contract) {
     std::tie(choice.parameters.blockAxis, choice.parameters.block) =
         rowBlock(region, model.getDomain(), choice.parameters, target);
   }

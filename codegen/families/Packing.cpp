@@ -10,6 +10,7 @@
 #include "codegen/families/Contraction.h"
 #include "codegen/families/MemoryAccess.h"
 #include "codegen/families/NestSchedule.h"
+#include "codegen/families/RowBlocks.h"
 #include "ir/BodyBuilder.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -54,6 +55,8 @@ namespace {
 
 /// The load to pack and the coordinate that becomes the innermost axis.
 struct PackSite {
+  ReduceOp reduce;
+  SmallVector<TileAxis> loops; ///< of the reduction
   LoadOp load;
   BlockArgument coordinate;
   int64_t width;
@@ -87,32 +90,44 @@ static std::optional<PackSite> findGpuSite(const FusedRegion &region) {
   return std::nullopt;
 }
 
-static std::optional<PackSite> findSite(const FusedRegion &region,
-                                        const TargetSpec &target) {
+/// At most one for each contraction.
+static SmallVector<PackSite> findSites(const FusedRegion &whole,
+                                       const TargetSpec &target) {
+  SmallVector<PackSite> sites;
   if (target.isGpu()) {
-    return findGpuSite(region);
+    if (std::optional<PackSite> site = findGpuSite(whole)) {
+      sites.push_back(*site);
+    }
+    return sites;
   }
-  if (region.form != Form::Reduce || !productOfBody(region.getReduce()) ||
+  const FusedRegion &region =
+      whole.form == Form::RowBlocks ? partsOf(whole).nest : whole;
+  if (region.form != Form::Reduce ||
       refuseNest(region, NestShape::Contract, target)) {
-    return std::nullopt;
+    return sites;
   }
   std::optional<NestChoice> choice =
       chooseNest(region, NestShape::Contract, target);
   if (!choice || choice->parameters.vectorAxis < 0) {
-    return std::nullopt;
+    return sites;
   }
-  TileAxis axis = tileDomainOf(region).parallel[choice->parameters.vectorAxis];
-  Block &body = region.getReduce().getBody().front();
-  BlockArgument coordinate = body.getArgument(axis.last);
+  TileDomain domain = tileDomainOf(region);
+  unsigned lanes = domain.parallel[choice->parameters.vectorAxis].last;
   int64_t width = choice->parameters.width;
-  for (LoadOp load : body.getOps<LoadOp>()) {
-    Movement movement = movementOf(load, coordinate, width);
-    if (movement != Movement::None && movement != Movement::Irregular &&
-        isPackable(region, load, coordinate, width)) {
-      return PackSite{load, coordinate, width};
+  for (auto [reduce, loops] :
+       llvm::zip(region.getReduces(), domain.reductions)) {
+    Block &body = reduce.getBody().front();
+    BlockArgument coordinate = body.getArgument(lanes);
+    for (LoadOp load : body.getOps<LoadOp>()) {
+      Movement movement = movementOf(load, coordinate, width);
+      if (movement != Movement::None && movement != Movement::Irregular &&
+          isPackable(region, load, coordinate, width)) {
+        sites.push_back({reduce, loops, load, coordinate, width});
+        break;
+      }
     }
   }
-  return std::nullopt;
+  return sites;
 }
 
 /// Which axis of a constant stands where in its packed form: `outer` axes, the
@@ -163,9 +178,9 @@ static Value buildPack(OpBuilder &builder, Location loc, Value constant,
       "pack");
 }
 
-static PackOrder orderOf(const FusedRegion &region, const PackSite &site) {
-  unsigned rank = region.getReduce().getParallelRank();
-  SmallVector<TileAxis> loops = tileDomainOf(region).reduction;
+static PackOrder orderOf(const PackSite &site) {
+  unsigned rank = ReduceOp(site.reduce).getParallelRank();
+  ArrayRef<TileAxis> loops = site.loops;
   PackOrder order;
   // The position of each inner axis in the nest; merged loops keep the order
   // of their coordinates.
@@ -208,7 +223,7 @@ static void pack(FusedRegion &region, const PackSite &site,
   LoadOp load = site.load;
   auto argument = cast<BlockArgument>(load.getSource());
   Value constant = op.getInputs()[argument.getArgNumber()];
-  PackOrder order = orderOf(region, site);
+  PackOrder order = orderOf(site);
   OpBuilder builder(op);
   Value packed = buildPack(builder, op.getLoc(), constant, order, site);
 
@@ -259,14 +274,14 @@ Status packConstants(ModuleOp module, const TargetSpec &target,
       status = region.status();
       return WalkResult::interrupt();
     }
-    if (std::optional<families::PackSite> site =
-            families::findSite(*region, target)) {
+    for (const families::PackSite &site :
+         families::findSites(*region, target)) {
       log.did("TWT002", op.getLoc(),
               target.isGpu()
                   ? "constant operand packed for threads side by side"
                   : "constant operand packed for the lanes of the contraction",
-              {{"lanes", static_cast<double>(site->width)}});
-      families::pack(*region, *site, target);
+              {{"lanes", static_cast<double>(site.width)}});
+      families::pack(*region, site, target);
     }
     return WalkResult::advance();
   });

@@ -8,6 +8,7 @@
 #include "codegen/families/Attention.h"
 #include "codegen/families/Grid.h"
 #include "codegen/families/Nest.h"
+#include "codegen/families/RowBlocks.h"
 #include "codegen/families/Rows.h"
 #include "codegen/families/Sequential.h"
 
@@ -39,6 +40,9 @@ Result<DictionaryAttr> ReferenceTactic::choose(tw::FusedOp op,
     attribute = parameters.toAttribute(op.getContext(), name());
   } else if (region->form == Form::Attention) {
     attribute = AttentionParameters().toAttribute(op.getContext(), name());
+  } else if (region->form == Form::RowBlocks) {
+    attribute =
+        referenceRowBlocks(*region).toAttribute(op.getContext(), name());
   } else {
     NestParameters parameters;
     parameters.wide = wide;
@@ -56,6 +60,8 @@ static Launch launchOf(const FusedRegion &region, DictionaryAttr parameters) {
                            AttentionParameters::fromAttribute(parameters));
   case Form::Rows:
     return rowsLaunch(region);
+  case Form::RowBlocks:
+    return rowBlocksLaunch(region, NestParameters::fromAttribute(parameters));
   case Form::Scan:
   case Form::Scatter:
     return sequentialLaunch(region);
@@ -88,6 +94,10 @@ Result<twk::KernelOp> ReferenceTactic::build(tw::FusedOp op,
   case Form::Rows:
     return buildRows(*region, RowParameters::fromAttribute(parametersOf(op)),
                      target, kernelName, builder);
+  case Form::RowBlocks:
+    return buildRowBlocks(*region,
+                          NestParameters::fromAttribute(parametersOf(op)),
+                          target, kernelName, builder);
   case Form::Scan:
   case Form::Scatter:
     return buildSequential(*region, target, kernelName, builder);

@@ -6,6 +6,7 @@
 
 #include "codegen/families/Region.h"
 #include "ir/Slices.h"
+#include "passes/fuse/Access.h"
 #include "passes/fuse/AttentionForm.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -18,6 +19,16 @@ static Status illegal(FusedOp op, const Twine &reason) {
   return Status(
       ErrorCode::Internal,
       ("region '" + op.getSymName() + "' is not legal: " + reason).str());
+}
+
+SmallVector<ReduceOp> FusedRegion::getReduces() const {
+  SmallVector<ReduceOp> reduces;
+  for (Operation *primitive : primitives) {
+    if (auto reduce = dyn_cast<ReduceOp>(primitive)) {
+      reduces.push_back(reduce);
+    }
+  }
+  return reduces;
 }
 
 Value stripReshapes(Value value) {
@@ -109,6 +120,83 @@ static Status analyseRows(FusedRegion &region) {
   return Status::ok();
 }
 
+/// Checks that a reduction of a nest has the nest's domain and needs nothing
+/// that the nest computes.
+static Status checkReduction(const FusedRegion &region, ReduceOp reduce) {
+  if (dimsOf(reduce.getType()) != region.parallel) {
+    return illegal(region.op, "the results of its reductions differ in size");
+  }
+  for (LoadOp load : reduce.getBody().getOps<LoadOp>()) {
+    if (isComputed(load.getSource())) {
+      return illegal(region.op, "a reduction reads what the region computes");
+    }
+  }
+  return Status::ok();
+}
+
+/// True for a reduction that gives more than one element for a row.
+static bool givesElements(const FusedRegion &region, Operation *primitive) {
+  auto reduce = dyn_cast<ReduceOp>(primitive);
+  return reduce && reduce.getParallelRank() > region.rows;
+}
+
+/// True if `primitive` can be a part of the nest before the rows, given what
+/// else is: a reduction that gives their elements, or a map over these that
+/// reads the nest alone, at its own coordinates.
+static bool belongsToNest(const FusedRegion &region, Operation *primitive,
+                          const llvm::SmallPtrSetImpl<Operation *> &nest) {
+  auto map = dyn_cast<MapOp>(primitive);
+  if (!map) {
+    return givesElements(region, primitive);
+  }
+  auto isOwn = [&](LoadOp load) {
+    Operation *source = stripReshapes(load.getSource()).getDefiningOp();
+    return !isComputed(load.getSource()) ||
+           (nest.contains(source) && readsAtOwnCoordinates(load));
+  };
+  bool isOverElements = llvm::any_of(nest, [&](Operation *op) {
+    return dimsOf(op->getResult(0).getType()) == map.getDomain();
+  });
+  return isOverElements && llvm::all_of(map.getBody().getOps<LoadOp>(), isOwn);
+}
+
+/// Puts what comes before the rows in front.
+static Status analyseRowBlocks(FusedRegion &region) {
+  FusedRegion before = region, rows = region;
+  before.primitives.clear();
+  rows.primitives.clear();
+  llvm::stable_sort(region.primitives, [&](Operation *a, Operation *b) {
+    return givesElements(region, a) && !givesElements(region, b);
+  });
+  llvm::SmallPtrSet<Operation *, 8> nest;
+  for (Operation *primitive : region.primitives) {
+    bool isBefore = belongsToNest(region, primitive, nest);
+    (isBefore ? before : rows).primitives.push_back(primitive);
+    if (isBefore) {
+      nest.insert(primitive);
+    }
+  }
+  if (rows.primitives.empty()) {
+    return illegal(region.op, "there is nothing to do for the rows");
+  }
+  before.parallel = dimsOf(before.primitives.front()->getResult(0).getType());
+  for (Operation *primitive : before.primitives) {
+    if (auto reduce = dyn_cast<ReduceOp>(primitive)) {
+      TW_RETURN_IF_ERROR(checkReduction(before, reduce));
+    }
+  }
+  TW_RETURN_IF_ERROR(analyseRows(rows));
+  region.parallel = rows.parallel;
+  if (ArrayRef(before.parallel).take_front(region.rows) !=
+      ArrayRef(region.parallel)) {
+    return illegal(region.op, "the rows of its primitives differ");
+  }
+  region.nest = before.primitives.size();
+  region.primitives = before.primitives;
+  llvm::append_range(region.primitives, rows.primitives);
+  return Status::ok();
+}
+
 static Status analyseAttention(FusedRegion &region) {
   const Reason *reason = nullptr;
   for (Operation *primitive : llvm::reverse(region.primitives)) {
@@ -131,10 +219,9 @@ Result<FusedRegion> analyseRegion(FusedOp op) {
       region.primitives.push_back(&inner);
     }
   }
-  // A lone reduction reads nothing of the region, so it can always come first.
-  auto reduces =
-      llvm::make_filter_range(region.primitives, llvm::IsaPred<ReduceOp>);
-  if (!op->hasAttr("rows") && llvm::hasSingleElement(reduces)) {
+  // The reductions of a nest read nothing of the region, so they can always
+  // come first.
+  if (!op->hasAttr("rows") && !op->hasAttr("attention")) {
     llvm::stable_sort(region.primitives, [](Operation *a, Operation *b) {
       return isa<ReduceOp>(a) && !isa<ReduceOp>(b);
     });
@@ -153,9 +240,14 @@ Result<FusedRegion> analyseRegion(FusedOp op) {
     return region;
   }
   if (auto rows = op->getAttrOfType<IntegerAttr>("rows")) {
-    region.form = Form::Rows;
     region.rows = rows.getInt();
-    TW_RETURN_IF_ERROR(analyseRows(region));
+    bool isBehindNest =
+        llvm::any_of(region.primitives, [&](Operation *primitive) {
+          return givesElements(region, primitive);
+        });
+    region.form = isBehindNest ? Form::RowBlocks : Form::Rows;
+    TW_RETURN_IF_ERROR(isBehindNest ? analyseRowBlocks(region)
+                                    : analyseRows(region));
     return region;
   }
   Operation *first = region.primitives.front();
@@ -170,10 +262,14 @@ Result<FusedRegion> analyseRegion(FusedOp op) {
   region.form = isa<ReduceOp>(first) ? Form::Reduce : Form::Pointwise;
   region.parallel = dimsOf(first->getResult(0).getType());
   DimExpr count = productOf(op.getContext(), region.parallel);
-  for (Operation *primitive : ArrayRef(region.primitives).drop_front()) {
+  for (Operation *primitive : region.primitives) {
+    if (auto reduce = dyn_cast<ReduceOp>(primitive)) {
+      TW_RETURN_IF_ERROR(checkReduction(region, reduce));
+      continue;
+    }
     auto map = dyn_cast<MapOp>(primitive);
     if (!map) {
-      return illegal(op, "only its first primitive may be a reduction");
+      return illegal(op, "a scan or a scatter stands alone");
     }
     if (map.getDomain() != region.parallel &&
         productOf(op.getContext(), map.getDomain()) != count) {

@@ -21,9 +21,10 @@ namespace tilewright::families {
 
 enum class Form {
   Pointwise, ///< maps over one domain
-  Reduce,    ///< one reduction, then maps over its result
+  Reduce,    ///< reductions over one domain, then maps over their results
   Attention, ///< two contractions and softmax between: Attention.h
   Rows,      ///< reductions and maps that share the first `rows` coordinates
+  RowBlocks, ///< contractions and maps, then Rows over what they give
   Scan,
   Scatter
 };
@@ -33,12 +34,18 @@ struct FusedRegion {
   mutable tw::FusedOp op; // ODS accessors are not const
   Form form = Form::Pointwise;
   llvm::SmallVector<mlir::Operation *> primitives; ///< in order
-  unsigned rows = 0;                               ///< of Form::Rows
-  /// The shared extents: the maps' domain, the reduction's result dims, the
+  unsigned rows = 0; ///< of Form::Rows and Form::RowBlocks
+  /// Of Form::RowBlocks: so many of the primitives come before the rows.
+  size_t nest = 0;
+  /// Of a nest that is a part of Form::RowBlocks: the primitives behind it.
+  llvm::SmallVector<mlir::Operation *> behind;
+  /// The shared extents: the maps' domain, the reductions' result dims, the
   /// row dims, or those of attention's scores without the keys.
   llvm::SmallVector<tw::DimExpr> parallel;
 
-  /// \returns the reduction of Form::Reduce.
+  /// \returns the reductions of Form::Reduce, which come first.
+  llvm::SmallVector<tw::ReduceOp> getReduces() const;
+  /// \returns the first of them: the only one for a GPU.
   tw::ReduceOp getReduce() const {
     return llvm::cast<tw::ReduceOp>(primitives.front());
   }

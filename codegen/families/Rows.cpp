@@ -8,6 +8,7 @@
 #include "codegen/families/BodyEmitter.h"
 #include "codegen/families/MemoryAccess.h"
 #include "codegen/families/Reduction.h"
+#include "codegen/families/RowEmitter.h"
 #include "codegen/families/Streaming.h"
 #include "codegen/families/TaskLoop.h"
 #include "codegen/families/Team.h"
@@ -98,6 +99,14 @@ static DimExpr rowBytes(const FusedRegion &region, Value value) {
   return bytes.ceilDiv(lineBytes) * lineBytes;
 }
 
+DimExpr rowWorkspace(const FusedRegion &region) {
+  DimExpr bytes = DimExpr::constant(region.op.getContext(), 0);
+  for (Value value : rowBuffers(region)) {
+    bytes = bytes + rowBytes(region, value);
+  }
+  return bytes;
+}
+
 Launch rowsLaunch(const FusedRegion &region) {
   MLIRContext *context = region.op.getContext();
   constexpr int64_t stepsPerThread = 8192, unknownExtent = 64;
@@ -105,10 +114,7 @@ Launch rowsLaunch(const FusedRegion &region) {
   launch.sizes = sizesOf(region.op);
   launch.tasks = productOf(context, region.parallel);
   launch.inPlace = true;
-  launch.workspaceBytes = DimExpr::constant(context, 0);
-  for (Value value : rowBuffers(region)) {
-    launch.workspaceBytes = launch.workspaceBytes + rowBytes(region, value);
-  }
+  launch.workspaceBytes = rowWorkspace(region);
   int64_t steps = 0;
   for (Operation *primitive : region.primitives) {
     int64_t own = 1;
@@ -135,44 +141,8 @@ static bool readsOperand(LoadOp load) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-class RowEmitter {
-public:
-  RowEmitter(KernelFrame &frame, const RowParameters &parameters)
-      : frame(frame), b(frame.getBuilder()), region(frame.getRegion()),
-        parameters(parameters) {}
-
-  Status run();
-
-private:
-  void makeBuffers();
-  SmallVector<Value> finalResults();
-  Status row(ArrayRef<Value> at);
-  Status reduction(ReduceOp reduce);
-  bool isReadInRow(MapOp map);
-  Status keepScalar(Value value, const Lanes &lanes);
-  Status map(MapOp map);
-  Status mapLoops(MapOp map, ArrayRef<TileAxis> axes,
-                  SmallVector<Lanes> coordinates);
-  Status mapVectors(MapOp map, const TileAxis &axis,
-                    SmallVector<Lanes> coordinates);
-  Status mapPoint(MapOp map, ArrayRef<Lanes> coordinates, Value activeLanes);
-  void prefetchNextRow(MapOp map, ArrayRef<Lanes> coordinates);
-
-  KernelFrame &frame;
-  LaneBuilder &b;
-  const FusedRegion &region;
-  const RowParameters &parameters;
-  SmallVector<Lanes> rowAt;
-  /// The last map that reads operands element by element.
-  MapOp prefetching;
-};
-
-} // namespace
-
 Status RowEmitter::run() {
-  makeBuffers();
+  makeBuffers(Lanes::index(0));
   for (Operation *primitive : region.primitives) {
     auto map = dyn_cast<MapOp>(primitive);
     if (map && region.rows > 0 &&
@@ -203,28 +173,26 @@ SmallVector<Value> RowEmitter::finalResults() {
   return results;
 }
 
-/// Carves the workspace; results that are read again are read from their
-/// output.
-void RowEmitter::makeBuffers() {
+/// Results that are read again are read from their output.
+Lanes RowEmitter::makeBuffers(Lanes offset) {
   for (Value value : region.getYield().getOperands()) {
     Value source = stripReshapes(value);
     frame.setMemory(source, frame.outputsOf(source).front());
   }
   SmallVector<Value> buffers = rowBuffers(region);
   if (buffers.empty()) {
-    return;
+    return offset;
   }
   auto bytesOf = [&](Value value) {
     int64_t bytes = storageBytes(elementTypeOf(value.getType()));
     return frame.wholeLines(
         b.mul(frame.size(rowElements(region, value)), Lanes::index(bytes)));
   };
-  Lanes total = Lanes::index(0);
+  Lanes total = offset;
   for (Value value : buffers) {
     total = b.add(total, bytesOf(value));
   }
   Value workspace = frame.workspace(total);
-  Lanes offset = Lanes::index(0);
   for (Value value : buffers) {
     Type element = elementTypeOf(value.getType());
     auto type = MemRefType::get({ShapedType::kDynamic}, storageType(element));
@@ -234,6 +202,7 @@ void RowEmitter::makeBuffers() {
     frame.setMemory(value, {view, element, region.rows});
     offset = b.add(offset, bytesOf(value));
   }
+  return offset;
 }
 
 Status RowEmitter::row(ArrayRef<Value> at) {
@@ -431,7 +400,7 @@ Result<twk::KernelOp> buildRows(const FusedRegion &region,
                                 const TargetSpec &target, StringRef name,
                                 OpBuilder &builder) {
   KernelFrame frame(region, target, name, builder);
-  Status status = RowEmitter(frame, parameters).run();
+  Status status = RowEmitter(frame, region, parameters).run();
   if (!status) {
     frame.getKernel()->erase();
     return status;

@@ -28,6 +28,9 @@ struct RowParameters {
   static RowParameters fromAttribute(mlir::DictionaryAttr attribute);
 };
 
+/// \returns the workspace that the buffers of a region of form Rows take.
+tw::DimExpr rowWorkspace(const FusedRegion &region);
+
 /// \returns the tasks, sizes and workspace of a region of form Rows.
 Launch rowsLaunch(const FusedRegion &region);
 

@@ -85,7 +85,7 @@ public:
     if (reduce.isArg()) {
       return Refusal{"TWT112", "a position is not folded across threads"};
     }
-    SmallVector<TileAxis> axes = tileDomainOf(region).reduction;
+    SmallVector<TileAxis> axes = tileDomainOf(region).reductions.front();
     if (axes.empty() || guessedExtent(axes.back().extent, false) < warpSize) {
       return Refusal{"TWT114", "there is too little to fold for a warp"};
     }

@@ -9,6 +9,7 @@
 #include "codegen/families/Nest.h"
 #include "codegen/families/NestSchedule.h"
 #include "codegen/families/ReferenceTactic.h"
+#include "codegen/families/RowBlocks.h"
 #include "codegen/families/Rows.h"
 #include "codegen/families/SimtTactics.h"
 
@@ -69,6 +70,41 @@ public:
   }
 };
 
+/// Blocks of rows: a register tile before, vectors along the rows behind.
+class SimdRowBlocks : public ReferenceTactic {
+public:
+  StringRef name() const override { return "contract.rows"; }
+
+  std::optional<Refusal> applicable(tw::FusedOp op,
+                                    const TargetSpec &target) const override {
+    if (std::optional<Refusal> refusal =
+            ReferenceTactic::applicable(op, target)) {
+      return refusal;
+    }
+    RowBlockParts parts = partsOf(*analyseRegion(op));
+    if (std::optional<Refusal> refusal =
+            refuseNest(parts.nest, NestShape::Contract, target)) {
+      return refusal;
+    }
+    return chooseNest(parts.nest, NestShape::Contract, target)
+               ? std::nullopt
+               : std::optional(Refusal{"TWT106", "a row has a single element"});
+  }
+
+  Result<DictionaryAttr> choose(tw::FusedOp op,
+                                const TargetSpec &target) const override {
+    Result<FusedRegion> region = analyseRegion(op);
+    TW_RETURN_IF_ERROR(region.status());
+    std::optional<NestChoice> choice =
+        chooseNest(partsOf(*region).nest, NestShape::Contract, target);
+    if (!choice) {
+      return Status(ErrorCode::Internal,
+                    "no tile fits region '" + op.getSymName().str() + "'");
+    }
+    return choice->parameters.toAttribute(op.getContext(), name());
+  }
+};
+
 /// Attention by blocks of keys.
 class SimdAttention : public ReferenceTactic {
 public:
@@ -105,6 +141,8 @@ public:
       return {&attention, &reference};
     case Form::Rows:
       return {&rows, &reference};
+    case Form::RowBlocks:
+      return {&rowBlocks, &reference};
     case Form::Scan:
     case Form::Scatter:
       break;
@@ -119,7 +157,7 @@ public:
         parameters ? parameters.getAs<StringAttr>("name") : StringAttr();
     std::vector<const Tactic *> all = allSimtTactics();
     all.insert(all.end(), {&reference, &pointwise, &contract, &reduceRows,
-                           &reduceColumns, &rows, &attention});
+                           &reduceColumns, &rows, &rowBlocks, &attention});
     for (const Tactic *tactic : all) {
       if (name && name.getValue() == tactic->name()) {
         return tactic;
@@ -135,6 +173,7 @@ private:
   SimdNest reduceRows{"reduce.rows", NestShape::ReduceRows};
   SimdNest reduceColumns{"reduce.columns", NestShape::ReduceColumns};
   SimdRows rows;
+  SimdRowBlocks rowBlocks;
   SimdAttention attention;
 };
 

@@ -7,6 +7,7 @@
 #include "codegen/families/TaskSpace.h"
 #include "codegen/families/Access.h"
 #include "codegen/families/NestSchedule.h"
+#include "passes/fuse/Access.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
@@ -32,14 +33,16 @@ bool TaskSpace::mayExceed(const Digit &digit, const TileDomain &domain) const {
 
 namespace {
 
-/// The operands of a contraction, seen from its lanes.
+/// The operands of contractions, seen from their lanes.
 class Operands {
 public:
   Operands(const FusedRegion &region, const TileDomain &domain,
            unsigned vectorAxis)
-      : domain(domain), body(region.getReduce().getBody().front()) {
-    for (LoadOp load : body.getOps<LoadOp>()) {
-      (moves(load, vectorAxis) ? panels : rows).push_back(load);
+      : domain(domain) {
+    for (ReduceOp reduce : region.getReduces()) {
+      for (LoadOp load : reduce.getBody().getOps<LoadOp>()) {
+        (moves(load, vectorAxis) ? panels : rows).push_back(load);
+      }
     }
   }
 
@@ -59,20 +62,46 @@ public:
 
 private:
   bool moves(LoadOp load, unsigned axis) const {
+    Block &body = *load->getBlock();
     return movementOf(load, body.getArgument(domain.parallel[axis].last), 1) !=
            Movement::None;
   }
 
+  static double guessedCount(ArrayRef<DimExpr> dims) {
+    double count = 1;
+    for (auto [i, dim] : llvm::enumerate(dims)) {
+      count *= guessedExtent(dim, i == 0 && dims.size() >= 3);
+    }
+    return count;
+  }
+
+  /// The most elements that the load can meet; with strides, fewer than its
+  /// tensor has.
+  static double positionsOf(LoadOp load) {
+    SmallVector<DimExpr> domain = domainOf(load->getParentOp());
+    llvm::SmallPtrSet<Value, 8> coordinates;
+    for (Value index : load.getIndices()) {
+      coordinates.insert_range(coordinatesOf(index));
+    }
+    for (auto [argument, extent] :
+         llvm::zip(load->getBlock()->getArguments(), domain)) {
+      if (!coordinates.contains(argument)) {
+        extent = DimExpr::constant(load.getContext(), 1);
+      }
+    }
+    return guessedCount(domain);
+  }
+
   double bytesOf(ArrayRef<LoadOp> loads) const {
     double bytes = 0;
+    llvm::SmallPtrSet<Value, 4> counted;
     for (LoadOp load : loads) {
-      Type type = load.getSource().getType();
-      double count = storageBytes(elementTypeOf(type));
-      for (auto [i, dim] : llvm::enumerate(dimsOf(type))) {
-        bool isBatch = i == 0 && dimsOf(type).size() >= 3;
-        count *= guessedExtent(dim, isBatch);
+      if (!counted.insert(load.getSource()).second) {
+        continue; // two contractions of one operand
       }
-      bytes += count;
+      Type type = load.getSource().getType();
+      bytes += storageBytes(elementTypeOf(type)) *
+               std::min(guessedCount(dimsOf(type)), positionsOf(load));
     }
     for (unsigned axis = 0; axis < domain.parallel.size(); ++axis) {
       if (isBatch(axis)) {
@@ -84,7 +113,6 @@ private:
   }
 
   const TileDomain &domain;
-  Block &body;
   SmallVector<LoadOp, 2> rows, panels;
 };
 
@@ -99,7 +127,7 @@ std::pair<unsigned, int64_t> rowBlock(const FusedRegion &region,
                                       const NestParameters &parameters,
                                       const TargetSpec &target) {
   if (region.form != Form::Reduce || parameters.vectorAxis < 0 ||
-      !productOfBody(region.getReduce())) {
+      !llvm::all_of(region.getReduces(), productOfBody)) {
     return {0, 0};
   }
   Operands operands(region, domain, parameters.vectorAxis);

@@ -80,7 +80,22 @@ static bool writesCut(const FusedRegion &region, Operation *primitive,
   return false;
 }
 
+/// True if the row primitives behind a nest see the two row axes as one.
+static bool rowsCanMerge(const FusedRegion &region, unsigned axis) {
+  return llvm::all_of(region.behind, [&](Operation *primitive) {
+    Block &body = primitive->getRegion(0).front();
+    return !writesCut(region, primitive, axis + 1) &&
+           areOneCoordinate(body.getArgument(axis), body.getArgument(axis + 1),
+                            region.parallel[axis + 1]);
+  });
+}
+
 static bool canMerge(const FusedRegion &region, unsigned axis) {
+  // Rows stay apart from columns.
+  if (axis + 1 == region.rows ||
+      (axis + 1 < region.rows && !rowsCanMerge(region, axis))) {
+    return false;
+  }
   for (Operation *primitive : region.primitives) {
     std::optional<unsigned> own = coordinateIn(region, primitive, axis);
     if (!own) {
@@ -129,9 +144,8 @@ static bool readsConstant(const FusedRegion &region, LoadOp load) {
 
 /// A fold's order is free. Loops that change a guard go outside of those that
 /// do not; of the others, one that walks along memory is the innermost.
-static void orderReduction(const FusedRegion &region,
+static void orderReduction(const FusedRegion &region, ReduceOp reduce,
                            SmallVectorImpl<TileAxis> &axes) {
-  ReduceOp reduce = region.getReduce();
   Block &body = reduce.getBody().front();
   unsigned rank = reduce.getParallelRank();
   llvm::DenseMap<unsigned, int> places;
@@ -150,23 +164,31 @@ static void orderReduction(const FusedRegion &region,
   });
 }
 
+/// The loops of one reduction, outermost first.
+static SmallVector<TileAxis> reductionAxes(const FusedRegion &region,
+                                           ReduceOp reduce) {
+  SmallVector<DimExpr> extents = reduce.getExtents().getDims();
+  if (reduce.isArg()) {
+    return plainAxes(extents); // positions count in the order of the axes
+  }
+  unsigned rank = reduce.getParallelRank();
+  Block &body = reduce.getBody().front();
+  SmallVector<TileAxis> axes = mergeAxes(extents, [&](unsigned axis) {
+    return areOneCoordinate(body.getArgument(rank + axis),
+                            body.getArgument(rank + axis + 1),
+                            extents[axis + 1]);
+  });
+  orderReduction(region, reduce, axes);
+  return axes;
+}
+
 TileDomain tileDomainOf(const FusedRegion &region) {
   TileDomain domain;
   domain.parallel = mergeAxes(
       region.parallel, [&](unsigned axis) { return canMerge(region, axis); });
   if (region.form == Form::Reduce) {
-    ReduceOp reduce = region.getReduce();
-    SmallVector<DimExpr> extents = reduce.getExtents().getDims();
-    unsigned rank = reduce.getParallelRank();
-    domain.reduction = mergeAxes(extents, [&](unsigned axis) {
-      Block &body = reduce.getBody().front();
-      return !reduce.isArg() &&
-             areOneCoordinate(body.getArgument(rank + axis),
-                              body.getArgument(rank + axis + 1),
-                              extents[axis + 1]);
-    });
-    if (!reduce.isArg()) {
-      orderReduction(region, domain.reduction);
+    for (ReduceOp reduce : region.getReduces()) {
+      domain.reductions.push_back(reductionAxes(region, reduce));
     }
   }
   return domain;

@@ -21,12 +21,13 @@ struct TileAxis {
 /// The loop coordinates of a region; axes of extent one have none.
 struct TileDomain {
   llvm::SmallVector<TileAxis> parallel;
-  llvm::SmallVector<TileAxis> reduction; ///< numbered within the reduction
+  /// Of each reduction of Form::Reduce, numbered within it.
+  llvm::SmallVector<llvm::SmallVector<TileAxis>> reductions;
 };
 
 /// Merges adjacent coordinates wherever all loads of the region use them as
-/// adjacent plain indices over a full axis. For Form::Reduce, reduction axes
-/// too.
+/// adjacent plain indices over a full axis. For Form::Reduce, the axes of
+/// each reduction too.
 TileDomain tileDomainOf(const FusedRegion &region);
 
 /// The axes of `extents` less those of extent one, none merged.

@@ -83,7 +83,7 @@ FusedOp buildRegion(OpBuilder &builder, ArrayRef<Operation *> members,
   auto fused =
       FusedOp::create(builder, loc, ValueRange(outputs).getTypes(),
                       names.nameFor(loc), inputs.getArrayRef(), Attribute());
-  if (shape.form == RegionForm::Rows) {
+  if (shape.form == RegionForm::Rows || shape.form == RegionForm::RowBlocks) {
     fused->setAttr("rows", builder.getI64IntegerAttr(shape.rows));
   }
   if (shape.form == RegionForm::Attention) {

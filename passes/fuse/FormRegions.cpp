@@ -6,7 +6,8 @@
 //
 // In program order, every primitive tries to join the groups that it reads,
 // the latest first. A group grows while it has a form that code generation
-// takes (RegionForms.h) and closes no cycle through what stays outside.
+// takes (RegionForms.h) and closes no cycle through what stays outside. Groups
+// that both hold contractions become one where that pays (JoinProfit.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +15,7 @@
 #include "passes/fuse/Access.h"
 #include "passes/fuse/BlockOrder.h"
 #include "passes/fuse/BuildRegion.h"
+#include "passes/fuse/JoinProfit.h"
 #include "passes/fuse/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -50,13 +52,34 @@ static SmallVector<unsigned> groupsReadBy(Operation *op,
   return groups;
 }
 
+static bool holdsReduction(ArrayRef<Operation *> group) {
+  return llvm::any_of(group, llvm::IsaPred<ReduceOp>);
+}
+
+/// True if reductions of both groups would share a kernel as they have not so
+/// far: that is for the cost function to decide.
+static bool isJoin(const RegionShape &shape, const JoinCandidate &c) {
+  return (shape.form == RegionForm::Reduction ||
+          shape.form == RegionForm::RowBlocks) &&
+         holdsReduction(c.earlier) && holdsReduction(c.later);
+}
+
 /// Makes one group of two if they have a form together. \returns why not.
-static const Reason *tryMerge(BlockOrder &order, unsigned a, unsigned b) {
+static const Reason *tryMerge(BlockOrder &order, unsigned a, unsigned b,
+                              const JoinProfit &profit) {
   SmallVector<unsigned> both(order.membersOf(a));
   llvm::append_range(both, order.membersOf(b));
   llvm::sort(both);
-  if (RegionShape shape = shapeOf(operationsOf(order, both)); !shape) {
+  RegionShape shape = shapeOf(operationsOf(order, both));
+  if (!shape) {
     return shape.reason;
+  }
+  SmallVector<Operation *> earlier = operationsOf(order, order.membersOf(a)),
+                           later = operationsOf(order, order.membersOf(b));
+  if (isJoin(shape, {earlier, later})) {
+    if (const Reason *reason = profit({earlier, later})) {
+      return reason;
+    }
   }
   if (order.wouldCycle(a, b)) {
     return &reasons::regionCycle;
@@ -65,7 +88,8 @@ static const Reason *tryMerge(BlockOrder &order, unsigned a, unsigned b) {
   return nullptr;
 }
 
-static void growGroups(BlockOrder &order, Decisions &decisions) {
+static void growGroups(BlockOrder &order, const JoinProfit &profit,
+                       Decisions &decisions) {
   for (unsigned position = 0; position < order.size(); ++position) {
     Operation *op = order.at(position);
     if (!isPrimitive(op)) {
@@ -77,7 +101,7 @@ static void growGroups(BlockOrder &order, Decisions &decisions) {
       if (group == own || order.membersOf(group).empty()) {
         continue;
       }
-      if (const Reason *reason = tryMerge(order, group, own)) {
+      if (const Reason *reason = tryMerge(order, group, own, profit)) {
         decisions.refused(*reason, op->getLoc(), op->getName().getStringRef());
       }
     }
@@ -100,7 +124,8 @@ static llvm::SmallPtrSet<Value, 8> readByMaps(const BlockOrder &order,
 }
 
 /// Maps over one domain that read one tensor read it once, in one kernel.
-static void joinSiblings(BlockOrder &order, Decisions &decisions) {
+static void joinSiblings(BlockOrder &order, const JoinProfit &profit,
+                         Decisions &decisions) {
   llvm::MapVector<Value, SmallVector<unsigned>> readers;
   for (unsigned group : order.sortedGroups()) {
     for (Value source : readByMaps(order, group)) {
@@ -117,7 +142,7 @@ static void joinSiblings(BlockOrder &order, Decisions &decisions) {
           continue;
         }
         Location loc = order.at(groups[j])->getLoc();
-        if (!tryMerge(order, a, b)) {
+        if (!tryMerge(order, a, b, profit)) {
           decisions.did(reasons::siblingsJoined, loc, "tw.map");
         }
       }
@@ -155,7 +180,8 @@ static void buildRegions(Block &block, const BlockOrder &order,
       continue;
     }
     builder.setInsertionPoint(end);
-    FusedOp fused = buildRegion(builder, members, shapeOf(members), names);
+    RegionShape shape = shapeOf(members);
+    FusedOp fused = buildRegion(builder, members, shape, names);
     std::map<std::string, double> numbers{
         {"primitives", static_cast<double>(members.size())}};
     if (double bytes = bytesKeptInside(fused); bytes > 0) {
@@ -163,6 +189,16 @@ static void buildRegions(Block &block, const BlockOrder &order,
     }
     decisions.did(reasons::regionFormed, fused.getLoc(), fused.getSymName(),
                   numbers);
+    if (shape.form == RegionForm::RowBlocks) {
+      decisions.did(reasons::rowsBehindContraction, fused.getLoc(),
+                    fused.getSymName());
+    }
+    size_t contractions = llvm::count_if(members, isContraction);
+    if (shape.form != RegionForm::Attention && contractions > 1) {
+      decisions.did(reasons::contractionsJoined, fused.getLoc(),
+                    fused.getSymName(),
+                    {{"contractions", static_cast<double>(contractions)}});
+    }
   }
 }
 
@@ -170,7 +206,8 @@ namespace {
 
 class FormRegions : public impl::FormRegionsBase<FormRegions> {
 public:
-  explicit FormRegions(DecisionLog *log) : log(log) {}
+  FormRegions(DecisionLog *log, JoinProfit profit)
+      : log(log), profit(std::move(profit)) {}
 
   void runOnOperation() override {
     Decisions decisions(log, remarks);
@@ -179,20 +216,22 @@ public:
         [&](FusedOp fused) { names.take(fused.getSymName()); });
     for (Block *block : graphBlocks(getOperation())) {
       BlockOrder order(*block);
-      growGroups(order, decisions);
-      joinSiblings(order, decisions);
+      growGroups(order, profit, decisions);
+      joinSiblings(order, profit, decisions);
       buildRegions(*block, order, names, decisions);
     }
   }
 
 private:
   DecisionLog *log;
+  JoinProfit profit;
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createFormRegionsPass(DecisionLog *log) {
-  return std::make_unique<FormRegions>(log);
+std::unique_ptr<Pass> createFormRegionsPass(DecisionLog *log,
+                                            JoinProfit profit) {
+  return std::make_unique<FormRegions>(log, std::move(profit));
 }
 
 } // namespace tilewright

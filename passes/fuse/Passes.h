@@ -10,6 +10,7 @@
 #include "mlir/Pass/Pass.h"
 #include "passes/DecisionLog.h"
 #include "passes/fuse/InlineProfit.h"
+#include "passes/fuse/JoinProfit.h"
 #include <memory>
 
 namespace tilewright {
@@ -29,7 +30,9 @@ std::unique_ptr<mlir::Pass> createIsolateRegionsPass();
 std::unique_ptr<mlir::Pass> createFormAttentionPass(DecisionLog *log = nullptr,
                                                     bool strict = false);
 std::unique_ptr<mlir::Pass> createJoinPartsPass(DecisionLog *log = nullptr);
-std::unique_ptr<mlir::Pass> createFormRegionsPass(DecisionLog *log = nullptr);
+std::unique_ptr<mlir::Pass>
+createFormRegionsPass(DecisionLog *log = nullptr,
+                      JoinProfit profit = joinProfit(usualCacheBytes));
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

@@ -42,10 +42,12 @@ def FormRegions : FusePass<"tw-form-regions"> {
   let summary = "Group primitives into tw.fused regions, one per kernel";
   let description = [{
     A region is one of: maps over one domain that read each other at their own
-    coordinates; a reduction and maps over its result; rows (attribute `rows`,
-    the number of leading axes that count them): reductions over the same inner
-    axes and the maps between them; a single scan or scatter. A primitive that
-    joins nothing becomes a region alone.
+    coordinates; a reduction, or several contractions that give the same dims,
+    and maps over the results; rows (attribute `rows`, the number of leading
+    axes that count them): reductions over the same inner axes and the maps
+    between them; contractions, then rows of what they give; a single scan or
+    scatter. A primitive that joins nothing becomes a region alone. A cost
+    function decides whether reductions join contractions.
   }];
   let constructor = "::tilewright::createFormRegionsPass()";
 }

@@ -47,12 +47,10 @@ public:
                  ? RegionShape{RegionForm::Maps}
                  : refuse(reasons::regionDomains);
     }
-    if (reduces.size() == 1 &&
-        areMapsOver(dimsOf(reduces.front()->getResult(0).getType())) &&
-        !reads(reduces.front())) {
+    if (isNest()) {
       return RegionShape{RegionForm::Reduction};
     }
-    return rows();
+    return isBehindContraction() ? rowBlocks() : rows();
   }
 
 private:
@@ -79,6 +77,17 @@ private:
 
   bool reads(Operation *op) const { return !innerLoads(op).empty(); }
 
+  /// True for a reduction, or contractions that give the same dims, before maps
+  /// over these.
+  bool isNest() const {
+    SmallVector<DimExpr> dims = dimsOf(reduces.front()->getResult(0).getType());
+    bool isAlone = reduces.size() == 1;
+    return areMapsOver(dims) && llvm::all_of(reduces, [&](ReduceOp reduce) {
+             return dimsOf(ReduceOp(reduce).getType()) == dims &&
+                    (isAlone || isContraction(reduce)) && !reads(reduce);
+           });
+  }
+
   /// True if all maps have the domain and read members at their coordinates.
   bool areMapsOver(ArrayRef<DimExpr> domain) const {
     return llvm::all_of(operations, [&](Operation *op) {
@@ -86,6 +95,51 @@ private:
       return !map || (ArrayRef(map.getDomain()) == domain &&
                       llvm::all_of(innerLoads(map), readsAtOwnCoordinates));
     });
+  }
+
+  /// True if some contraction gives more than one element for a row of another
+  /// reduction.
+  bool isBehindContraction() const {
+    auto rank = [](ReduceOp reduce) { return reduce.getParallelRank(); };
+    auto isShort = [&](ReduceOp reduce) {
+      return !isContraction(reduce) &&
+             llvm::any_of(reduces, [&](ReduceOp other) {
+               return isContraction(other) && rank(other) > rank(reduce);
+             });
+    };
+    return llvm::any_of(reduces, isShort);
+  }
+
+  /// Contractions over all elements, and rows as below of the same elements.
+  RegionShape rowBlocks() const {
+    SmallVector<DimExpr> all, rowDims;
+    for (ReduceOp reduce : reduces) {
+      SmallVector<DimExpr> own = dimsOf(reduce.getType());
+      bool isBefore = isContraction(reduce);
+      SmallVector<DimExpr> elements =
+          isBefore ? own : SmallVector<DimExpr>(reduce.getDomain());
+      if (all.empty()) {
+        all = elements;
+      }
+      if (!isBefore && rowDims.empty()) {
+        rowDims = own;
+      }
+      if (elements != all || (isBefore && reads(reduce)) ||
+          (!isBefore && own != rowDims) || reduce.isArg()) {
+        return refuse(reasons::regionTwoReductions);
+      }
+    }
+    for (Operation *op : operations) {
+      auto reduce = dyn_cast<ReduceOp>(op);
+      if (!(reduce && isContraction(reduce)) &&
+          !belongsToRows(op, rowDims, all)) {
+        return refuse(reasons::regionDomains);
+      }
+    }
+    RegionShape shape;
+    shape.form = RegionForm::RowBlocks;
+    shape.rows = rowDims.size();
+    return shape;
   }
 
   RegionShape rows() const {

@@ -15,8 +15,11 @@ namespace tilewright {
 /// The forms that code generation takes.
 enum class RegionForm {
   Maps, // maps over one domain, reading each other at their own coordinates
-  Reduction, // one reduction, then maps over its result's dims
+  Reduction, // one reduction or several contractions, which read no member,
+             // then maps over their results' dims
   Rows, // reductions over the same inner axes, and maps over rows or elements
+  RowBlocks, // contractions and maps as in Reduction, then Rows over what they
+             // give
   Attention, // two contractions and softmax between (AttentionForm.h)
   Single     // anything alone
 };
@@ -24,7 +27,7 @@ enum class RegionForm {
 /// What a set of primitives is, or why they cannot be a region.
 struct RegionShape {
   RegionForm form = RegionForm::Single;
-  unsigned rows = 0;              // Rows: how many leading axes count the rows
+  unsigned rows = 0; // Rows, RowBlocks: how many leading axes count the rows
   const Reason *reason = nullptr; // set if there is no form
 
   explicit operator bool() const { return reason == nullptr; }

@@ -53,7 +53,10 @@ static void layout(OpPassManager &passes, const PipelineOptions &options) {
 static void fuse(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createCanonicalizeGraphPass(options.log));
   passes.addPass(createFormAttentionPass(options.log, options.strict));
-  passes.addPass(createFormRegionsPass(options.log));
+  passes.addPass(createFormRegionsPass(
+      options.log, options.target->isGpu()
+                       ? JoinProfit(joinNothing)
+                       : joinProfit(options.target->l2Bytes)));
   passes.addPass(createJoinPartsPass(options.log));
 }
 
