@@ -84,7 +84,12 @@ static std::optional<PackSite> findGpuSite(const FusedRegion &region) {
         own == side->axes.back().extent && !side->isContiguous &&
         movementOf(load, coordinate, 1) == Movement::Strided &&
         isPackable(region, load, coordinate, *extent)) {
-      return PackSite{load, coordinate, *extent, /*isWhole=*/true};
+      return PackSite{region.getReduce(),
+                      tileDomainOf(region).reductions.front(),
+                      load,
+                      coordinate,
+                      *extent,
+                      /*isWhole=*/true};
     }
   }
   return std::nullopt;

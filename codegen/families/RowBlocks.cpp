@@ -160,7 +160,8 @@ std::pair<unsigned, int64_t> rowsOfTask(const FusedRegion &nest,
 
 NestParameters referenceRowBlocks(const FusedRegion &region) {
   RowBlockParts parts = partsOf(region);
-  NestParameters parameters = referenceNest(parts.nest);
+  NestParameters parameters;
+  parameters.wide = true;
   std::optional<unsigned> axis =
       rowAxisOf(parts.nest, tileDomainOf(parts.nest));
   if (axis) {
