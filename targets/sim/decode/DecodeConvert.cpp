@@ -129,7 +129,8 @@ Status Decoder::decodeCvtPack(Type to, Type from, ConvertKey key) {
   TW_RETURN_IF_ERROR(finishModifiers());
   bool two = isPacked(to) && from == Type::F32;
   TW_RETURN_IF_ERROR(expectOperands(two ? 3 : 2));
-  Handler handler = slowConvertHandler(key);
+  Handler handler = handlers().convert(key);
+  handler = handler ? handler : slowConvertHandler(key);
   uint32_t d;
   uint32_t a;
   uint32_t b = noOperand;

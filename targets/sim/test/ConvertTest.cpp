@@ -225,6 +225,15 @@ TEST(Convert, Pairs) {
   };
   check("cvt.rn.f16x2.f32 %d, %a, %b", Kind::Word, operands,
         [&](O o) { return half(o.a) << 16 | half(o.b); });
+  check("cvt.rn.bf16x2.f32 %d, %a, %b", Kind::Word, operands, [](O o) {
+    auto narrow = [](u64 x) -> u64 {
+      u32 rest = u32(x) & 0xFFFF;
+      u32 below = u32(x) >> 16;
+      bool up = rest > 0x8000 || (rest == 0x8000 && (below & 1));
+      return std::isnan(f(x)) ? 0x7FFF : u16(below + up);
+    };
+    return narrow(o.a) << 16 | narrow(o.b);
+  });
   check("cvt.rn.relu.f16x2.f32 %d, %a, %b", Kind::Word, operands, [&](O o) {
     auto relu = [&](u64 x) { return f(x) <= 0 ? 0 : half(x); };
     return relu(o.a) << 16 | relu(o.b);

@@ -282,6 +282,16 @@ template <typename T> Handler toIntegral(Rounding mode) {
   return nullptr;
 }
 
+/// a becomes the upper, b the lower half.
+template <typename T> void packTwo(Warp &warp, const Inst &inst) {
+  const float *a = warp.at<float>(inst.a);
+  const float *b = warp.at<float>(inst.b);
+  forLanes<uint32_t>(warp, inst.d, [=](unsigned i) {
+    return uint32_t(fromFloat<T>(a[i]).bits) << 16 |
+           uint32_t(fromFloat<T>(b[i]).bits);
+  });
+}
+
 Handler floatToFloat(const ConvertKey &key) {
   if (key.saturate || key.relu || key.saturateFinite || key.tiesAway) {
     return nullptr;
@@ -301,6 +311,12 @@ Handler floatToFloat(const ConvertKey &key) {
   }
   if (key.to == Type::F64 && key.from == Type::F32) {
     return map1<F32ToF64, double, float>;
+  }
+  if (nearest && key.to == Type::F16x2 && key.from == Type::F32) {
+    return packTwo<Half>;
+  }
+  if (nearest && key.to == Type::Bf16x2 && key.from == Type::F32) {
+    return packTwo<Bfloat>;
   }
   if (nearest && key.to == Type::F16 && key.from == Type::F32) {
     return map1<F32ToHalf, Half, float>;
