@@ -193,6 +193,9 @@ Status Executor::append(Scan &scan, uint32_t result) {
     if (!block) {
       return block.status();
     }
+    if (device.tracksLives) { // values are added until the block is full
+      device.beginLife(block->data(), block->capacity(), describe(result));
+    }
     if (scan.used > 0) {
       TW_RETURN_IF_ERROR(
           device.copy(block->data(), scan.block.data(), scan.used));
