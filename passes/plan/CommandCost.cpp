@@ -55,9 +55,10 @@ std::vector<double> estimateCommands(const BuiltPlan &built, uint32_t number,
     }
     double steps = 0;
     if (DimExpr own = built.steps.lookup({number, i})) {
-      steps = static_cast<double>(
-          own.evaluate([](llvm::StringRef) { return std::optional(assumedSize); })
-              .value_or(0));
+      steps = static_cast<double>(own.evaluate([](llvm::StringRef) {
+                                       return std::optional(assumedSize);
+                                     })
+                                      .value_or(0));
     }
     result.push_back(
         launchMicroseconds +

@@ -119,13 +119,12 @@ void CompileCommand::print(const CompileOptions &options,
   const TargetSpec *target = options.target ? options.target : hostTarget();
   std::string level = fullName(*target);
   if (json) {
-    nlohmann::json object = {
-        {"model", model},
-        {"output", output},
-        {"target", level},
-        {"module_bytes", result.module.size()},
-        {"compile_ms", summary.milliseconds},
-        {"phase_ms", summary.phaseMilliseconds}};
+    nlohmann::json object = {{"model", model},
+                             {"output", output},
+                             {"target", level},
+                             {"module_bytes", result.module.size()},
+                             {"compile_ms", summary.milliseconds},
+                             {"phase_ms", summary.phaseMilliseconds}};
     object.update(nlohmann::json::parse(toJson(summary)));
     std::printf("%s\n", dumpJson(object).c_str());
     return;

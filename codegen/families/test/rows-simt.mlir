@@ -13,7 +13,7 @@
 // CHECK:           expf([[X]] - [[MAX:v_[0-9]+]])
 // CHECK:           expf([[Y]] - [[MAX]])
 // CHECK:           __shfl_xor_sync(
-// CHECK:           b1[{{.*}}] = {{.*}} / {{.*}};
+// CHECK:           b1[{{.*}}] = {{.*}} * {{.*}};
 // CHECK:           if ({{.*}}) {
 // CHECK-NEXT:        b1[{{.*}}] = v_{{[0-9]+}};
 // CHECK-NEXT:      }
