@@ -254,7 +254,8 @@ Status NestEmitter::run() {
   // Long runs of memory; a short one would read ahead in vain.
   constexpr int64_t shortRun = 2048; // elements
   DimExpr run = domain.parallel[parameters.vectorAxis].extent;
-  if (run.getConstant().value_or(shortRun) >= shortRun) {
+  if (run.getConstant().value_or(shortRun) >= shortRun &&
+      !frame.getTarget().isGpu()) {
     frame.readOperandsAhead();
   }
   SmallVector<Value> results;

@@ -254,7 +254,7 @@ static void pack(FusedRegion &region, const PackSite &site,
   // What may be in the second cache still is not asked for.
   DimExpr bytes = elementCount(packed.getType()) *
                   storageBytes(elementTypeOf(packed.getType()));
-  if (bytes.getConstant().value_or(0) > target.l2Bytes / 4) {
+  if (!target.isGpu() && bytes.getConstant().value_or(0) > target.l2Bytes / 4) {
     replacement.getDefiningOp()->setAttr(readsAheadName, builder.getUnitAttr());
   }
   load.getResult().replaceAllUsesWith(replacement);

@@ -145,7 +145,7 @@ Status RowEmitter::run() {
   makeBuffers(Lanes::index(0));
   for (Operation *primitive : region.primitives) {
     auto map = dyn_cast<MapOp>(primitive);
-    if (map && region.rows > 0 &&
+    if (map && region.rows > 0 && !frame.getTarget().isGpu() &&
         llvm::any_of(map.getBody().getOps<LoadOp>(), readsOperand)) {
       prefetching = map;
     }

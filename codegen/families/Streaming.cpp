@@ -60,6 +60,9 @@ static Value streamCondition(KernelFrame &frame, ArrayRef<Value> results) {
 
 Status emitStreaming(KernelFrame &frame, ArrayRef<Value> results,
                      llvm::function_ref<Status()> body) {
+  if (frame.getTarget().isGpu()) {
+    return body(); // a warp's stores fill their lines anyway
+  }
   LaneBuilder &b = frame.getBuilder();
   Value condition = streamCondition(frame, results);
   if (!condition) {

@@ -7,6 +7,7 @@
 #include "passes/plan/Dependences.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace tilewright::plan {
 
@@ -56,7 +57,8 @@ struct History {
 class Walk {
 public:
   Walk(const format::PlanT &plan, const format::FunctionT &function)
-      : plan(plan), function(function), result(function.commands.size()) {}
+      : plan(plan), function(function), result(function.commands.size()),
+        ancestors(function.commands.size()) {}
 
   std::vector<llvm::SmallVector<uint32_t>> run() {
     for (uint32_t i = 0; i < function.commands.size(); ++i) {
@@ -73,6 +75,7 @@ private:
         before.push_back(i);
       }
       barrier = number;
+      addAncestors(number);
       return;
     }
     if (barrier) {
@@ -91,6 +94,9 @@ private:
       if (llvm::is_contained(readRoots, root)) {
         llvm::append_range(before, history.writers);
         llvm::append_range(before, history.readers);
+      } else if (!history.writers.empty() &&
+                 !haveCommonAncestor(history.writers.front(), before)) {
+        before.push_back(history.writers.front());
       }
       history.writers.push_back(number);
     }
@@ -101,11 +107,31 @@ private:
     before.erase(llvm::unique(before), before.end());
     // A command may be its own operand's writer when it works in place.
     llvm::erase(before, number);
+    addAncestors(number);
+  }
+
+  void addAncestors(uint32_t number) {
+    llvm::SmallBitVector &own = ancestors[number];
+    own.resize(result.size());
+    for (uint32_t before : result[number]) {
+      own.set(before);
+      own |= ancestors[before];
+    }
+  }
+
+  /// True if something comes before `command` and before what comes after
+  /// `others`.
+  bool haveCommonAncestor(uint32_t command, llvm::ArrayRef<uint32_t> others) {
+    return llvm::any_of(others, [&](uint32_t other) {
+      return ancestors[command].test(other) ||
+             ancestors[command].anyCommon(ancestors[other]);
+    });
   }
 
   const format::PlanT &plan;
   const format::FunctionT &function;
   std::vector<llvm::SmallVector<uint32_t>> result;
+  std::vector<llvm::SmallBitVector> ancestors; // all that come before
   llvm::DenseMap<uint32_t, History> histories;
   std::optional<uint32_t> barrier;
 };

@@ -66,6 +66,7 @@ private:
 
   llvm::DenseMap<uint32_t, llvm::SmallVector<uint32_t>> usesOfRoots() const;
   uint32_t firstAfter(uint32_t from, llvm::ArrayRef<uint32_t> uses) const;
+  uint32_t lastBefore(uint32_t from, llvm::ArrayRef<uint32_t> uses) const;
   void extendBuffers();
   void moveReleases();
 
@@ -188,6 +189,18 @@ uint32_t Scheduler::firstAfter(uint32_t from,
   return result;
 }
 
+/// The last command, up to `from`, that comes before all of `uses` or is one.
+uint32_t Scheduler::lastBefore(uint32_t from,
+                               llvm::ArrayRef<uint32_t> uses) const {
+  uint32_t result = from;
+  while (result > 0 && !llvm::all_of(uses, [&](uint32_t use) {
+           return use == result || isBefore(result, places[use].before);
+         })) {
+    --result;
+  }
+  return result;
+}
+
 void Scheduler::extendBuffers() {
   llvm::DenseMap<uint32_t, llvm::SmallVector<uint32_t>> byBuffer;
   for (auto &[root, uses] : usesOfRoots()) {
@@ -207,7 +220,8 @@ void Scheduler::extendBuffers() {
     format::Buffer &buffer = function.buffers[index];
     // A call that uses it is ordered against everything.
     uint32_t last = firstAfter(buffer.last(), uses);
-    buffer = format::Buffer(buffer.bytes(), buffer.first(), last);
+    uint32_t first = lastBefore(buffer.first(), uses);
+    buffer = format::Buffer(buffer.bytes(), first, last);
   }
 }
 

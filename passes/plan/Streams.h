@@ -32,8 +32,8 @@ struct CommandSpan {
 /// command.
 ///
 /// Where memory is used again is kept right, too: the life of an arena buffer
-/// ends, and an owned value is released, at a command from which on everything
-/// comes after all of its uses.
+/// begins at a command before all of its uses, and it ends, and an owned value
+/// is released, at a command from which on everything comes after all of them.
 /// \returns the estimated schedule.
 std::vector<CommandSpan> assignStreams(const format::PlanT &plan,
                                        format::FunctionT &function,

@@ -158,13 +158,28 @@ TEST(Streams, PartsOfAConcatenationAreWrittenAtOnce) {
   uint32_t whole = p.buffer();
   uint32_t first = p.value(format::Storage_Alias, whole);
   uint32_t second = p.value(format::Storage_Alias, whole);
-  p.launch({p.input}, {first}, 100);
-  p.launch({p.input}, {second}, 100);
+  uint32_t x = p.buffer();
+  p.launch({p.input}, {x});
+  p.launch({x}, {first}, 100);
+  p.launch({x}, {second}, 100);
   uint32_t out = p.buffer();
   p.launch({whole}, {out});
   p.assign();
-  EXPECT_FALSE(p.isBefore(0, 1));
-  EXPECT_TRUE(p.isBefore(0, 2) && p.isBefore(1, 2));
+  EXPECT_FALSE(p.isBefore(1, 2));
+  EXPECT_TRUE(p.isBefore(1, 3) && p.isBefore(2, 3));
+  // The whole begins its life before either.
+  EXPECT_EQ(p.function.buffers[0].first(), 0U);
+}
+
+TEST(Streams, PartsWithNothingBeforeThemAreInOrder) {
+  TestPlan p;
+  uint32_t whole = p.buffer();
+  uint32_t first = p.value(format::Storage_Alias, whole);
+  uint32_t second = p.value(format::Storage_Alias, whole);
+  p.launch({p.input}, {first}, 100);
+  p.launch({p.input}, {second}, 100);
+  p.assign();
+  EXPECT_TRUE(p.isBefore(0, 1));
 }
 
 TEST(Streams, WhatIsOverwrittenHasBeenRead) {
@@ -199,7 +214,7 @@ TEST(Streams, RandomPlansKeepEverythingInOrder) {
     std::mt19937 random(seed);
     auto below = [&](size_t n) { return random() % n; };
     TestPlan p;
-    std::vector<uint32_t> alive = {p.input}, owned;
+    std::vector<uint32_t> alive = {p.input}, owned, roots;
     for (size_t i = 0, n = 3 + below(25); i < n; ++i) {
       std::vector<uint32_t> inputs;
       for (size_t k = 0, count = 1 + below(3); k < count; ++k) {
@@ -212,8 +227,12 @@ TEST(Streams, RandomPlansKeepEverythingInOrder) {
       } else if (kind == 1) {
         out = p.value(format::Storage_Owned, 0);
         owned.push_back(out);
+      } else if (kind == 2 && below(2) && !roots.empty()) {
+        // A part of something that is written already.
+        out = p.value(format::Storage_Alias, roots[below(roots.size())]);
       } else {
         out = p.buffer();
+        roots.push_back(out);
       }
       p.launch(inputs, {out}, 1 + double(below(60)));
       alive.push_back(out);
@@ -242,6 +261,13 @@ TEST(Streams, RandomPlansKeepEverythingInOrder) {
         if (p.plan.values[root]->storage == format::Storage_Arena) {
           usesOfBuffer[p.plan.values[root]->index].push_back(i);
         }
+      }
+    }
+    // A buffer's life has begun before each of its uses.
+    for (auto &[buffer, uses] : usesOfBuffer) {
+      for (uint32_t use : uses) {
+        uint32_t first = p.function.buffers[buffer].first();
+        EXPECT_TRUE(use == first || p.isBefore(first, use)) << seed;
       }
     }
     // Buffers that may share memory are used one after the other.
