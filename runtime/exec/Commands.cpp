@@ -73,8 +73,7 @@ public:
     outputViews.resize(plan->outputs.size());
     for (size_t i = 0; i < plan->inputs.size(); ++i) {
       if (plan->inputs[i] >= 0) {
-        TW_RETURN_IF_ERROR(executor.resolve(plan->inputs[i], inputViews[i]));
-        TW_RETURN_IF_ERROR(executor.device.readOnHost(inputViews[i]));
+        TW_RETURN_IF_ERROR(executor.readOnHost(plan->inputs[i], inputViews[i]));
       }
     }
     return Status::ok();
@@ -165,9 +164,8 @@ static int64_t readInteger(const TensorView &view, size_t index) {
 Status Executor::readSizes(const format::ReadSizesT &read,
                            const format::CommandT &command) {
   TensorView from;
-  TW_RETURN_IF_ERROR(resolve(read.from, from));
+  TW_RETURN_IF_ERROR(readOnHost(read.from, from));
   int64_t count = from.elements();
-  TW_RETURN_IF_ERROR(device.readOnHost(from));
   for (size_t i = 0; i < read.elements.size(); ++i) {
     if (read.elements[i] >= count) {
       return Status(ErrorCode::DataInvalid,

@@ -71,14 +71,14 @@ Status Executor::startLoop(const format::LoopT &loop, LoopState &state,
       plan.functions[loop.body]->parameters;
   if (loop.trip_count >= 0) {
     TensorView view;
-    TW_RETURN_IF_ERROR(resolve(loop.trip_count, view));
+    TW_RETURN_IF_ERROR(
+        readOnHost(static_cast<uint32_t>(loop.trip_count), view));
     if (view.elements() != 1) {
       return Status(ErrorCode::DataInvalid,
                     describe(loop.trip_count) +
                         ", a trip count, has the shape " +
                         view.shape.toString() + ", not one element");
     }
-    TW_RETURN_IF_ERROR(device.readOnHost(view));
     trips = *view.as<int64_t>();
     TW_RETURN_IF_ERROR(device.endHostAccess());
   }

@@ -20,32 +20,45 @@ using namespace tilewright;
 // Recordings kept; a model rarely sees more combinations of shapes.
 static constexpr size_t keptRecordings = 16;
 
+namespace {
+/// Ends a run that failed, however it did.
+struct RunGuard {
+  Device &device;
+  BlockPool &blocks;
+  bool hasEnded = false;
+  ~RunGuard() {
+    if (!hasEnded) {
+      device.abandonRun();
+    }
+    blocks.settle();
+  }
+};
+} // namespace
+
 Status Executor::runOnDevice(const std::vector<TensorView> &inputs,
                              std::vector<Tensor> &outputs) {
   timed.clear();
   device.setTiming(static_cast<bool>(listener));
   TW_RETURN_IF_ERROR(device.beginRun());
-  auto run = [&]() -> Result<KernelReport> {
-    std::vector<Place> results;
-    TW_RETURN_IF_ERROR(setInputs(inputs));
-    TW_RETURN_IF_ERROR(runCommands(inputs, results));
-    for (const Place &place : results) {
-      Result<Tensor> output = Tensor::create(place.dtype, place.shape);
-      if (!output) {
-        return output.status();
-      }
-      TW_RETURN_IF_ERROR(
-          device.getOutput(output->data(), place.data, output->bytes()));
-      outputs.push_back(std::move(*output));
+  RunGuard guard{device, blocks};
+  std::vector<Place> results;
+  TW_RETURN_IF_ERROR(setInputs(inputs));
+  TW_RETURN_IF_ERROR(runCommands(inputs, results));
+  for (const Place &place : results) {
+    Result<Tensor> output = Tensor::create(place.dtype, place.shape);
+    if (!output) {
+      return output.status();
     }
-    return device.endRun();
-  };
-  Result<KernelReport> report = run();
-  if (!report) {
-    device.abandonRun();
+    TW_RETURN_IF_ERROR(
+        device.getOutput(output->data(), place.data, output->bytes()));
+    outputs.push_back(std::move(*output));
   }
-  blocks.settle();
-  TW_RETURN_IF_ERROR(report ? kernelError(*report) : report.status());
+  Result<KernelReport> report = device.endRun();
+  if (!report) {
+    return report.status();
+  }
+  guard.hasEnded = true;
+  TW_RETURN_IF_ERROR(kernelError(*report));
   return listener ? reportTimes() : Status::ok();
 }
 

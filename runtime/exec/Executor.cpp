@@ -17,6 +17,9 @@ using namespace tilewright;
 // Layouts kept per function; a model rarely sees more combinations of sizes.
 static constexpr size_t keptLayouts = 16;
 
+// Between buffers, on a device that finds accesses out of bounds.
+static constexpr int64_t gapBytes = 256;
+
 static uint64_t nanoseconds() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -192,13 +195,7 @@ Status Executor::runFunction(uint32_t index) {
   TW_RETURN_IF_ERROR(enter(index));
   TW_RETURN_IF_ERROR(device.enterFunction(index));
   for (uint32_t i = 0; i < function.commands.size(); ++i) {
-    if (device.tracksLives) {
-      beginLives(index, i);
-    }
-    TW_RETURN_IF_ERROR(execute(index, *function.commands[i]));
-    if (device.tracksLives) {
-      endLives(index, i);
-    }
+    TW_RETURN_IF_ERROR(execute(index, i));
   }
   TW_RETURN_IF_ERROR(device.leaveFunction(index));
   for (uint32_t value : functions[index].owned) {
@@ -248,6 +245,17 @@ Status Executor::checkParameters(uint32_t index) {
   return Status::ok();
 }
 
+/// Leaves memory without an owner behind each buffer, where an access that is
+/// a little out of bounds shows.
+static std::vector<ArenaBuffer> withGaps(std::vector<ArenaBuffer> buffers) {
+  for (ArenaBuffer &buffer : buffers) {
+    if (buffer.bytes <= INT64_MAX - gapBytes) {
+      buffer.bytes += gapBytes;
+    }
+  }
+  return buffers;
+}
+
 Status Executor::prepareArena(uint32_t index) {
   FunctionState &state = functions[index];
   const format::FunctionT &function = *plan.functions[index];
@@ -279,7 +287,8 @@ Status Executor::prepareArena(uint32_t index) {
   if (state.layout >= layouts.size() || !isFor(layouts[state.layout])) {
     auto found = std::find_if(layouts.begin(), layouts.end(), isFor);
     if (found == layouts.end()) {
-      Result<ArenaLayout> layout = planArena(state.buffers);
+      Result<ArenaLayout> layout = planArena(
+          device.tracksLives ? withGaps(state.buffers) : state.buffers);
       if (!layout) {
         return layout.status();
       }
@@ -352,11 +361,19 @@ Status Executor::perform(const format::CommandT &command) {
   return Status::ok();
 }
 
-Status Executor::execute(uint32_t function, const format::CommandT &command) {
+Status Executor::execute(uint32_t function, uint32_t position) {
+  const format::CommandT &command =
+      *plan.functions[function]->commands[position];
   uint64_t begin = listener ? nanoseconds() : 0;
   ++commandCount;
   TW_RETURN_IF_ERROR(device.beginCommand(function, command));
+  if (device.tracksLives) {
+    beginLives(function, position);
+  }
   TW_RETURN_IF_ERROR(perform(command));
+  if (device.tracksLives) {
+    endLives(function, position);
+  }
   TW_RETURN_IF_ERROR(device.endCommand(function, command));
   bind(command.binds);
   evaluate(command.evaluate);

@@ -108,7 +108,7 @@ private:
   Status prepareArena(uint32_t index);
   Status prepareGuarded(FunctionState &state);
   char *bufferData(const FunctionState &state, size_t buffer) const;
-  Status execute(uint32_t function, const format::CommandT &command);
+  Status execute(uint32_t function, uint32_t position);
   Status perform(const format::CommandT &command);
   void bind(const std::vector<format::Bind> &binds);
   void evaluate(const std::vector<uint32_t> &expressions);
@@ -139,6 +139,7 @@ private:
   Block &blockOf(uint32_t value) { return slots[verified.root[value]].block; }
   Status resolve(uint32_t value, TensorView &view);
   Status define(uint32_t value, TensorView &view);
+  Status readOnHost(uint32_t value, TensorView &view);
   Status readFlag(uint32_t value, bool &flag);
   Status checkShape(uint32_t value);
   std::string describe(uint32_t value) const;

@@ -129,16 +129,27 @@ Status Executor::define(uint32_t value, TensorView &view) {
   return resolve(value, view);
 }
 
+/// Like resolve, with memory that the processor can read until
+/// Device::endHostAccess().
+Status Executor::readOnHost(uint32_t value, TensorView &view) {
+  TW_RETURN_IF_ERROR(resolve(value, view));
+  const format::ValueT &storage = *plan.values[verified.root[value]];
+  if (storage.storage == format::Storage_Constant) {
+    view.data = const_cast<char *>(module.constants[storage.index].data);
+    return Status::ok();
+  }
+  return device.readOnHost(view);
+}
+
 /// Reads a tensor of one boolean.
 Status Executor::readFlag(uint32_t value, bool &flag) {
   TensorView view;
-  TW_RETURN_IF_ERROR(resolve(value, view));
+  TW_RETURN_IF_ERROR(readOnHost(value, view));
   if (view.elements() != 1) {
     return Status(ErrorCode::DataInvalid,
                   describe(value) + ", a condition, has the shape " +
                       view.shape.toString() + ", not one element");
   }
-  TW_RETURN_IF_ERROR(device.readOnHost(view));
   flag = *view.as<uint8_t>() != 0;
   return device.endHostAccess();
 }

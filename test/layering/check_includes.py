@@ -19,8 +19,10 @@ ARROWS = {
     "tools": {"ir", "passes", "targets", "codegen", "frontend", "runtime", "tools", "tilewright"},
     "examples": {"tilewright"},
 }
-# The kernel's calling convention and the generated module format are the runtime's, and the compiler's too.
-SHARED = {"runtime/Kernel.h", "runtime/Arena.h", "module_generated.h", "runtime/format/module_generated.h"}
+# The kernel's calling convention and the generated module format are the runtime's, and the compiler's too. The simulator's
+# library implements an interface that the runtime calls.
+SHARED = {"runtime/Kernel.h", "runtime/Arena.h", "runtime/devices/cuda/SimulatorInterface.h",
+          "module_generated.h", "runtime/format/module_generated.h"}
 FOREIGN_TO_RUNTIME = re.compile(r"(llvm|llvm-c|mlir|mlir-c|lld|clang|google|onnx)/")
 SOURCES = (".cpp", ".h", ".td", ".inc", ".def", ".c")
 INCLUDE = re.compile(r'^\s*#?\s*include\s+(["<])([^">]+)[">]')

@@ -148,7 +148,7 @@ Status CudaDevice::beginRun() {
 }
 
 Result<KernelReport> CudaDevice::endRun() {
-  std::vector<int32_t> codes(launches.size());
+  codes.assign(launches.size(), 0);
   TW_RETURN_IF_ERROR(getOutput(codes.data(), statuses.data(),
                                static_cast<int64_t>(codes.size()) *
                                    static_cast<int64_t>(sizeof(int32_t))));

@@ -102,6 +102,7 @@ private:
   std::unordered_map<const format::LaunchT *, LaunchPlace> places;
   std::vector<const format::CommandT *> launches; // by number
   Block statuses;                                 // a word per launch
+  std::vector<int32_t> codes;                     // what they held
   std::vector<Block> inputs;
   std::vector<Block> workspaces;     // one per stream
   std::vector<CUdeviceptr> released; // freed when nothing is under way

@@ -107,7 +107,15 @@ Status DeviceImage::loadKernel(const LoadedDeviceKernel &code,
     result = driver.moduleLoadDataEx(&module, code.cubin.data(), 0, nullptr,
                                      nullptr);
   }
-  if (result != CUDA_ERROR_NO_BINARY_FOR_GPU || !hasPtx) {
+  if (result == CUDA_ERROR_NO_BINARY_FOR_GPU && !hasPtx) {
+    return Status(ErrorCode::DeviceArchitecture,
+                  "the GPU '" + gpu->name +
+                      "' does not take the machine code of kernel '" + name +
+                      "', and the module has no PTX of it; compile the model "
+                      "with --target cuda:" +
+                      gpu->architecture.name());
+  }
+  if (result != CUDA_ERROR_NO_BINARY_FOR_GPU) {
     return driver.check(result, "loading the kernel '" + name + "'");
   }
   std::string text(code.ptx); // The driver wants its end marked.
@@ -258,6 +266,8 @@ Status DeviceImage::copyConstants(const LoadedModule &module,
     uint64_t bytes = needed[i] ? module.constants[i].bytes : 0;
     total +=
         (bytes + constantAlignment - 1) / constantAlignment * constantAlignment;
+    // The simulator finds accesses to what lies between constants.
+    total += gpu->driver.simulator ? constantAlignment : 0;
   }
   constantList.resize(needed.size());
   // An empty constant needs an address too.

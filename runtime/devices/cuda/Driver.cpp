@@ -90,22 +90,24 @@ static Result<const Driver *> openOnce(const std::string &name,
       reason += (reason.empty() ? "" : "; ") + std::string(lastDlError());
       continue;
     }
-    Result<std::unique_ptr<Driver>> driver = resolve(library, path);
-    if (!driver) {
-      dlclose(library);
-      return driver.status();
-    }
+    const SimulatorInterface *simulator = nullptr;
     if (missing == ErrorCode::SimulatorMissing) {
       auto entry = reinterpret_cast<SimulatorEntry>(
           dlsym(library, "tilewrightSimulator"));
-      (*driver)->simulator = entry ? entry(simulatorInterfaceVersion) : nullptr;
-      if (!(*driver)->simulator) {
+      simulator = entry ? entry(simulatorInterfaceVersion) : nullptr;
+      if (!simulator) {
         dlclose(library);
         return Status(missing, "'" + path +
                                    "' is not the simulator of this version "
                                    "of Tilewright");
       }
     }
+    Result<std::unique_ptr<Driver>> driver = resolve(library, path);
+    if (!driver) {
+      dlclose(library);
+      return driver.status();
+    }
+    (*driver)->simulator = simulator;
     return (opened[name] = std::move(*driver)).get();
   }
   return Status(missing, help + " (" + reason + ")");

@@ -12,6 +12,7 @@ using namespace tilewright;
 using namespace tilewright::sim;
 
 thread_local Context *tilewright::sim::currentContext = nullptr;
+thread_local std::string tilewright::sim::openFailure;
 
 Machine &Machine::get() {
   // Never destroyed: a program may free its memory while it ends.
@@ -31,14 +32,14 @@ bool Machine::isPinned(const void *data) const {
 CUresult Context::open() {
   Result<Settings> read = Settings::fromEnvironment();
   if (!read) {
-    finding = read.status().message();
+    openFailure = read.status().message();
     return CUDA_ERROR_INVALID_VALUE;
   }
   settings = *read;
   Result<std::unique_ptr<DeviceMemory>> created =
       DeviceMemory::create(settings.memoryBytes);
   if (!created) {
-    finding = created.status().message();
+    openFailure = created.status().message();
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
   memory = std::move(*created);
@@ -46,6 +47,7 @@ CUresult Context::open() {
   defaultStream = scheduler.addStream(/*isBlocking=*/false);
   error = CUDA_SUCCESS;
   finding.clear();
+  openFailure.clear();
   return CUDA_SUCCESS;
 }
 

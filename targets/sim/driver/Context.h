@@ -118,6 +118,9 @@ struct Machine {
 /// The calling thread's current context, or null.
 extern thread_local Context *currentContext;
 
+/// Why the thread's last attempt to open a context failed; else empty.
+extern thread_local std::string openFailure;
+
 /// Calls `body` with the machine locked, once it is initialised.
 template <typename Body> CUresult withMachine(Body &&body) {
   Machine &machine = Machine::get();

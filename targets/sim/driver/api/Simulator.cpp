@@ -35,7 +35,9 @@ static const char *finding() {
   static thread_local std::string text;
   Machine &machine = Machine::get();
   std::lock_guard<std::recursive_mutex> lock(machine.mutex);
-  text = currentContext ? currentContext->finding : "";
+  text = !openFailure.empty() ? openFailure
+         : currentContext     ? currentContext->finding
+                              : "";
   return text.c_str();
 }
 

@@ -1,0 +1,20 @@
+//===- Barrier.h - barriers of a block -------------------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "targets/sim/exec/Machine.h"
+
+namespace tilewright::sim {
+
+/// Lets warps go whose barriers are complete. \returns whether any could.
+bool releaseBarriers(Block &block, Warp *warps);
+
+/// Every warp waits or has ended, and no barrier is complete: a fault, unless
+/// checks are off and only threads that have left are missing.
+bool resolveStuckBarriers(Block &block, Warp *warps);
+
+} // namespace tilewright::sim
