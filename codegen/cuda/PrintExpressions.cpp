@@ -272,6 +272,16 @@ std::optional<Expression> KernelPrinter::memoryAccess(Operation *op) {
 }
 
 std::optional<Expression> KernelPrinter::expression(Operation *op) {
+  if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op)) {
+    bool isPlain = shuffle.getMode() == gpu::ShuffleMode::XOR &&
+                   shuffle.getValid().use_empty();
+    if (!isPlain) {
+      return std::nullopt;
+    }
+    std::string value = use(shuffle.getValue()).text;
+    return Expression{"__shfl_xor_sync(0xffffffff, " + value + ", " +
+                      use(shuffle.getOffset()).text + ")"};
+  }
   if (op->getNumResults() != 1) {
     return std::nullopt;
   }

@@ -16,11 +16,11 @@ namespace tilewright::families {
 /// one block alone needs more.
 constexpr int64_t mostWorkspaceBytes = 64 << 20;
 
-Grid Grid::fill(const TargetSpec &target, int64_t threads) {
+Grid Grid::fill(const TargetSpec &target, int64_t threads, int64_t team) {
   const GpuSpec &gpu = *target.gpu;
   int64_t resident = std::min<int64_t>(gpu.threadsPerMultiprocessor / threads,
                                        gpu.blocksPerMultiprocessor);
-  return {threads, gpu.multiprocessors * std::max<int64_t>(resident, 1)};
+  return {threads, gpu.multiprocessors * std::max<int64_t>(resident, 1), team};
 }
 
 Grid Grid::fromAttribute(DictionaryAttr attribute) {
@@ -32,6 +32,7 @@ Grid Grid::fromAttribute(DictionaryAttr attribute) {
   };
   read("threads", grid.threads);
   read("blocks", grid.blocks);
+  read("team", grid.team);
   return grid;
 }
 
@@ -40,18 +41,22 @@ DictionaryAttr Grid::addTo(DictionaryAttr attribute) const {
   NamedAttrList entries(attribute);
   entries.set("threads", b.getI64IntegerAttr(threads));
   entries.set("blocks", b.getI64IntegerAttr(blocks));
+  if (team > 1) {
+    entries.set("team", b.getI64IntegerAttr(team));
+  }
   return entries.getDictionary(attribute.getContext());
 }
 
-Launch overThreads(Launch launch, const Grid &grid) {
+Launch overTeams(Launch launch, const Grid &grid) {
   MLIRContext *context = launch.tasks.getContext();
   auto constant = [&](int64_t value) {
     return DimExpr::constant(context, value);
   };
   launch.threads = grid.threads;
-  launch.tasks = launch.tasks.ceilDiv(grid.threads).min(constant(grid.blocks));
+  int64_t teams = grid.threads / grid.team;
+  launch.tasks = launch.tasks.ceilDiv(teams).min(constant(grid.blocks));
   if (!launch.workspaceBytes.isConstant(0)) {
-    DimExpr ofBlock = launch.workspaceBytes * grid.threads;
+    DimExpr ofBlock = launch.workspaceBytes * teams;
     DimExpr fits = constant(mostWorkspaceBytes).floorDiv(ofBlock);
     launch.tasks = launch.tasks.min(fits.max(constant(1)));
     launch.workspaceBytes = ofBlock * launch.tasks;

@@ -55,7 +55,9 @@ KernelFrame::KernelFrame(const FusedRegion &region, const TargetSpec &target,
                                  bufferTypes(region), arguments.size());
   if (target.isGpu()) {
     auto tactic = cast<DictionaryAttr>(*region.op.getTactic());
-    kernel.setThreads(Grid::fromAttribute(tactic).threads);
+    Grid grid = Grid::fromAttribute(tactic);
+    kernel.setThreads(grid.threads);
+    team = grid.team;
   }
   b.setInsertionPointToStart(&kernel.getEntry());
   entryEnd = twk::ReturnOp::create(b, b.getLoc());
@@ -189,15 +191,48 @@ ArrayRef<Lanes> KernelFrame::stridesOf(Type tensor) {
   return it->second;
 }
 
-Value KernelFrame::threadsOfBlock() {
-  return b.named("threads", b.constantIndex(*kernel.getThreads()));
+Value KernelFrame::laneOfTeam() {
+  Value thread = b.create<gpu::ThreadIdOp>(gpu::Dimension::x);
+  return team == *kernel.getThreads()
+             ? thread
+             : Value(b.create<arith::RemUIOp>(thread, b.constantIndex(team)));
 }
 
-Value KernelFrame::threadOfGrid() {
+Value KernelFrame::teamOfGrid() {
+  int64_t threads = *kernel.getThreads();
   Value block = b.create<gpu::BlockIdOp>(gpu::Dimension::x);
-  Value thread = b.create<gpu::ThreadIdOp>(gpu::Dimension::x);
-  Value first = b.create<arith::MulIOp>(block, threadsOfBlock());
-  return b.create<arith::AddIOp>(first, thread);
+  if (team == threads) {
+    return block;
+  }
+  Value teams =
+      b.named(team == 1 ? "threads" : "teams", b.constantIndex(threads / team));
+  Value own = b.create<gpu::ThreadIdOp>(gpu::Dimension::x);
+  if (team > 1) {
+    own = b.create<arith::DivUIOp>(own, b.constantIndex(team));
+  }
+  Value first = b.create<arith::MulIOp>(block, teams);
+  return b.create<arith::AddIOp>(first, own);
+}
+
+Value KernelFrame::teamsOfGrid() {
+  int64_t teams = *kernel.getThreads() / team;
+  return teams == 1 ? Value(kernel.getBlocks())
+                    : Value(b.create<arith::MulIOp>(kernel.getBlocks(),
+                                                    b.constantIndex(teams)));
+}
+
+Value KernelFrame::takeShared(Type element, int64_t count, int64_t slotBytes) {
+  auto space =
+      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+  auto typeOf = [&](Type of) {
+    return MemRefType::get({ShapedType::kDynamic}, of, AffineMap(), space);
+  };
+  Value bytes = b.create<gpu::DynamicSharedMemoryOp>(typeOf(b.getI8Type()));
+  Value view = b.create<memref::ViewOp>(typeOf(element), bytes,
+                                        b.constantIndex(sharedTaken),
+                                        ValueRange(b.constantIndex(count)));
+  sharedTaken += count * slotBytes;
+  return view;
 }
 
 Lanes KernelFrame::wholeLines(const Lanes &bytes) {
@@ -212,7 +247,7 @@ Value KernelFrame::workspace(const Lanes &bytesOfOne) {
     return kernel.getWorkspace();
   }
   Value bytes = b.first(bytesOfOne);
-  Value start = b.create<arith::MulIOp>(threadOfGrid(), bytes);
+  Value start = b.create<arith::MulIOp>(teamOfGrid(), bytes);
   return b.create<memref::ViewOp>(
       cast<MemRefType>(kernel.getWorkspace().getType()), kernel.getWorkspace(),
       start, ValueRange(bytes));

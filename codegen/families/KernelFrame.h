@@ -67,9 +67,17 @@ public:
   mlir::Value workspace(const Lanes &bytes);
   /// \returns `bytes` rounded up to whole cache lines.
   Lanes wholeLines(const Lanes &bytes);
-  /// GPU: the number of this thread in the grid, and the threads of a block.
-  mlir::Value threadOfGrid();
-  mlir::Value threadsOfBlock();
+  /// GPU: the threads that compute a task together, the number of this one
+  /// among them, and that of its team in the grid.
+  int64_t teamSize() const { return team; }
+  mlir::Value laneOfTeam();
+  mlir::Value teamOfGrid();
+  /// GPU: the teams of the grid.
+  mlir::Value teamsOfGrid();
+  /// GPU: the next `count` elements of the block's shared memory, each of which
+  /// has `slotBytes`. The launch asks for as much as a kernel takes.
+  mlir::Value takeShared(mlir::Type element, int64_t count, int64_t slotBytes);
+  int64_t sharedBytes() const { return sharedTaken; }
 
   /// The memory of an argument or result of the region, or of a row buffer;
   /// reshapes share their operand's. Null if there is none.
@@ -95,6 +103,8 @@ private:
   const TargetSpec &target;
   LaneBuilder b;
   twk::KernelOp kernel;
+  int64_t team = 1;
+  int64_t sharedTaken = 0;
   mlir::Operation *entryEnd = nullptr; // sizes are computed before this
   llvm::DenseMap<tw::DimExpr, Lanes> sizes;
   llvm::DenseMap<mlir::Type, llvm::SmallVector<Lanes>> strides;

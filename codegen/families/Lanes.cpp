@@ -71,7 +71,9 @@ Value LaneBuilder::constantIndex(int64_t value) {
 }
 
 Value LaneBuilder::named(StringRef name, Value value) {
-  value.getDefiningOp()->setAttr(twk::nameAttr, getStringAttr(name));
+  if (Operation *op = value.getDefiningOp()) {
+    op->setAttr(twk::nameAttr, getStringAttr(name));
+  }
   return value;
 }
 

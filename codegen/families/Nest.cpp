@@ -14,6 +14,7 @@
 #include "codegen/families/ReshapeCoordinates.h"
 #include "codegen/families/TaskLoop.h"
 #include "codegen/families/TaskSpace.h"
+#include "codegen/families/Team.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -425,13 +426,18 @@ Status NestEmitter::tile(ArrayRef<int64_t> counts) {
     for (auto [copy, lanes] : llvm::enumerate(*results)) {
       frame.setRegister(plan.op.getResult(), copy, lanes);
     }
-    store(plan.op.getResult(), copies);
   }
-  for (Operation *map : maps) {
-    TW_RETURN_IF_ERROR(finishMap(cast<MapOp>(map), copies));
-  }
+  Status status = emitForOne(frame, [&] {
+    if (region.form == Form::Reduce) {
+      store(region.getReduce().getResult(), copies);
+    }
+    for (Operation *map : maps) {
+      TW_RETURN_IF_ERROR(finishMap(cast<MapOp>(map), copies));
+    }
+    return Status::ok();
+  });
   frame.clearRegisters();
-  return Status::ok();
+  return status;
 }
 
 /// Evaluates a map for all copies, and stores those results that are yielded.

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/ReductionEmitter.h"
+#include "codegen/families/Team.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -202,6 +203,7 @@ ReductionEmitter::innermostLoop(const TileAxis &axis,
   while (extent && steps > 1 && *extent % steps != 0) {
     steps /= 2;
   }
+  bool hasTeam = frame.teamSize() > 1;
   auto run = [&](Value from, Value to, int64_t count,
                  ArrayRef<Value> carriedIn) {
     return forLoop(from, to, count, carriedIn,
@@ -209,7 +211,7 @@ ReductionEmitter::innermostLoop(const TileAxis &axis,
                        ArrayRef<Value> carried) -> Result<SmallVector<Value>> {
                      BodyEmitter emitter = makeEmitter(activeLanes);
                      SmallVector<Value> values(carried);
-                     for (int64_t i = 0; i < count; ++i) {
+                     for (int64_t i = 0; i < (hasTeam ? 1 : count); ++i) {
                        coordinates[axis.last] =
                            b.add(Lanes::index(position), Lanes::index(i));
                        Result<SmallVector<Value>> next =
@@ -221,6 +223,9 @@ ReductionEmitter::innermostLoop(const TileAxis &axis,
                    });
   };
   Value zero = b.constantIndex(0), end = frame.sizeValue(axis.extent);
+  if (hasTeam) {
+    return run(frame.laneOfTeam(), end, frame.teamSize(), accumulators);
+  }
   if (extent || steps == 1) {
     return run(zero, end, steps, accumulators);
   }
@@ -387,6 +392,21 @@ Value ReductionEmitter::across(Value vector) {
   return b.create<vector::ExtractOp>(vector, ArrayRef<int64_t>{0});
 }
 
+/// Folds what the threads of a team have got. Shuffles take 32 and 64 bits.
+Value ReductionEmitter::acrossTeam(Value value) {
+  Type type = value.getType();
+  bool isNarrow = type.getIntOrFloatBitWidth() < 32;
+  if (isNarrow) {
+    value = isUnsignedFold
+                ? Value(b.create<arith::ExtUIOp>(b.getI32Type(), value))
+                : Value(b.create<arith::ExtSIOp>(b.getI32Type(), value));
+  }
+  value = foldTeam(frame, value, [&](Value x, Value y) {
+    return fold(b, reduce.getKind(), isUnsignedFold, x, y);
+  });
+  return isNarrow ? Value(b.create<arith::TruncIOp>(type, value)) : value;
+}
+
 Lanes ReductionEmitter::finish(Value value) {
   Type element = bodyType(scalarType(elementTypeOf(reduce.getType())));
   if (element != getElementTypeOrSelf(value.getType()) &&
@@ -434,6 +454,9 @@ Result<SmallVector<Lanes>> ReductionEmitter::run() {
         value = fold(b, reduce.getKind(), isUnsignedFold, value,
                      (*values)[count + copy]);
       }
+    }
+    if (frame.teamSize() > 1 && !plan.axes.empty()) {
+      value = acrossTeam(value);
     }
     results.push_back(finish(value));
   }

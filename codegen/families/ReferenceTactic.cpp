@@ -71,7 +71,7 @@ Result<Launch> ReferenceTactic::launch(tw::FusedOp op) const {
   TW_RETURN_IF_ERROR(region.status());
   Launch launch = launchOf(*region, parametersOf(op));
   Grid grid = Grid::fromAttribute(parametersOf(op));
-  return grid.exists() ? overThreads(launch, grid) : launch;
+  return grid.exists() ? overTeams(launch, grid) : launch;
 }
 
 Result<twk::KernelOp> ReferenceTactic::build(tw::FusedOp op,

@@ -9,6 +9,8 @@
 #include "codegen/families/MemoryAccess.h"
 #include "codegen/families/Reduction.h"
 #include "codegen/families/TaskLoop.h"
+#include "codegen/families/Team.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -132,6 +134,8 @@ private:
   void makeBuffers();
   Status row(ArrayRef<Value> at);
   Status reduction(ReduceOp reduce);
+  bool isReadInRow(MapOp map);
+  Status keepScalar(Value value, const Lanes &lanes);
   Status map(MapOp map);
   Status mapLoops(MapOp map, ArrayRef<TileAxis> axes,
                   SmallVector<Lanes> coordinates);
@@ -217,12 +221,33 @@ Status RowEmitter::reduction(ReduceOp reduce) {
       emitReduction(frame, plan, copies, Value());
   TW_RETURN_IF_ERROR(result.status());
   Value value = reduce.getResult();
-  frame.setRegister(value, 0, result->front());
-  for (const Memory &memory : frame.outputsOf(value)) {
-    storeLanes(frame, memory, offsetOf(frame, memory, value.getType(), rowAt),
-               result->front(), Value());
+  return keepScalar(value, result->front());
+}
+
+/// A scalar of the row: in a register, and written where it is an output.
+Status RowEmitter::keepScalar(Value value, const Lanes &lanes) {
+  frame.setRegister(value, 0, lanes);
+  if (frame.outputsOf(value).empty()) {
+    return Status::ok();
   }
-  return Status::ok();
+  return emitForOne(frame, [&] {
+    for (const Memory &memory : frame.outputsOf(value)) {
+      storeLanes(frame, memory, offsetOf(frame, memory, value.getType(), rowAt),
+                 lanes, Value());
+    }
+    return Status::ok();
+  });
+}
+
+/// Whether a later primitive loads a result of `map`.
+bool RowEmitter::isReadInRow(MapOp map) {
+  bool isRead = false;
+  for (Operation *primitive : region.primitives) {
+    primitive->walk([&](LoadOp load) {
+      isRead |= stripReshapes(load.getSource()).getDefiningOp() == map;
+    });
+  }
+  return isRead;
 }
 
 Status RowEmitter::map(MapOp map) {
@@ -230,18 +255,18 @@ Status RowEmitter::map(MapOp map) {
   SmallVector<Lanes> coordinates = rowAt;
   coordinates.append(inner.size(), Lanes::index(0));
   if (!inner.empty()) {
-    return mapLoops(map, plainAxes(inner), coordinates);
+    TW_RETURN_IF_ERROR(mapLoops(map, plainAxes(inner), coordinates));
+    // Others of the team may read what this thread has written.
+    if (frame.teamSize() > 1 && isReadInRow(map)) {
+      b.create<gpu::BarrierOp>();
+    }
+    return Status::ok();
   }
   BodyEmitter emitter(frame, map.getBody().front(), Value());
   TW_RETURN_IF_ERROR(emitter.emit(0, coordinates));
   for (auto [result, yielded] :
        llvm::zip(map.getResults(), yieldOf(map).getOperands())) {
-    frame.setRegister(result, 0, emitter.get(yielded));
-    for (const Memory &memory : frame.outputsOf(result)) {
-      storeLanes(frame, memory,
-                 offsetOf(frame, memory, result.getType(), rowAt),
-                 emitter.get(yielded), Value());
-    }
+    TW_RETURN_IF_ERROR(keepScalar(result, emitter.get(yielded)));
   }
   return Status::ok();
 }
@@ -255,8 +280,10 @@ Status RowEmitter::mapLoops(MapOp map, ArrayRef<TileAxis> axes,
   if (axes.size() == 1 && parameters.width > 1) {
     return mapVectors(map, axis, coordinates);
   }
-  return emitLoop(b, b.constantIndex(0), frame.sizeValue(axis.extent), 1,
-                  [&](Value at) {
+  bool isShared = frame.teamSize() > 1 && axes.size() == 1;
+  Value first = isShared ? frame.laneOfTeam() : b.constantIndex(0);
+  return emitLoop(b, first, frame.sizeValue(axis.extent),
+                  isShared ? frame.teamSize() : 1, [&](Value at) {
                     coordinates[region.rows + axis.last] = Lanes::index(at);
                     return mapLoops(map, axes.drop_front(), coordinates);
                   });

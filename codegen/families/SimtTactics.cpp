@@ -5,18 +5,186 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/SimtTactics.h"
+#include "codegen/families/Access.h"
+#include "codegen/families/Grid.h"
+#include "codegen/families/Nest.h"
+#include "codegen/families/NestSchedule.h"
 #include "codegen/families/ReferenceTactic.h"
+#include "codegen/families/Rows.h"
+#include "codegen/families/RowsSimt.h"
+#include "codegen/families/Team.h"
 
 using namespace mlir;
+using namespace tilewright::tw;
 
 namespace tilewright::families {
 
 namespace {
 
+constexpr int64_t warpSize = GpuSpec::warpSize;
+constexpr int64_t usualThreads = 128, manyThreads = 256;
+
+/// A warp or a block for each result of a reduction.
+class TeamReduce : public ReferenceTactic {
+public:
+  TeamReduce() : ReferenceTactic("reduce.team") {}
+
+  std::optional<Refusal> applicable(FusedOp op,
+                                    const TargetSpec &target) const override {
+    if (auto refusal = ReferenceTactic::applicable(op, target)) {
+      return refusal;
+    }
+    FusedRegion region = *analyseRegion(op);
+    ReduceOp reduce = region.getReduce();
+    if (reduce.isArg()) {
+      return Refusal{"TWT112", "a position is not folded across threads"};
+    }
+    SmallVector<TileAxis> axes = tileDomainOf(region).reduction;
+    if (axes.empty() || guessedExtent(axes.back().extent, false) < warpSize) {
+      return Refusal{"TWT114", "there is too little to fold for a warp"};
+    }
+    Block &body = reduce.getBody().front();
+    auto along = body.getArgument(reduce.getParallelRank() + axes.back().last);
+    bool isContiguous = llvm::all_of(body.getOps<LoadOp>(), [&](LoadOp load) {
+      Movement movement = movementOf(load, along, 1);
+      return movement == Movement::Contiguous || movement == Movement::None;
+    });
+    if (!isContiguous && results(region) >= fewResults) {
+      return Refusal{"TWT115", "threads side by side read other rows, not "
+                               "side by side"};
+    }
+    return std::nullopt;
+  }
+
+  Result<DictionaryAttr> choose(FusedOp op,
+                                const TargetSpec &target) const override {
+    Result<FusedRegion> region = analyseRegion(op);
+    TW_RETURN_IF_ERROR(region.status());
+    int64_t steps = 1;
+    for (DimExpr extent : region->getReduce().getExtents().getDims()) {
+      steps *= guessedExtent(extent, false);
+    }
+    bool isLong = results(*region) < fewResults && steps > longReduction;
+    Grid grid = isLong ? Grid::fill(target, manyThreads, manyThreads)
+                       : Grid::fill(target, usualThreads, warpSize);
+    return grid.addTo(NestParameters().toAttribute(op.getContext(), name()));
+  }
+
+  Result<Launch> launch(FusedOp op) const override {
+    Result<Launch> launch = ReferenceTactic::launch(op);
+    if (launch) {
+      int64_t team = Grid::fromAttribute(parametersOf(op)).team;
+      launch->shared = teamSharedBytes(team, 1);
+    }
+    return launch;
+  }
+
+private:
+  /// Fewer results than this leave most of a GPU idle with a thread for each.
+  static constexpr int64_t fewResults = 8192;
+  static constexpr int64_t longReduction = 1024;
+
+  static int64_t results(const FusedRegion &region) {
+    int64_t count = 1;
+    for (auto [axis, extent] : llvm::enumerate(region.parallel)) {
+      count *= guessedExtent(extent, axis == 0);
+    }
+    return count;
+  }
+};
+
+/// A row in the registers of a warp or a block.
+class RegisterRows : public ReferenceTactic {
+public:
+  RegisterRows() : ReferenceTactic("rows.registers") {}
+
+  std::optional<Refusal> applicable(FusedOp op,
+                                    const TargetSpec &target) const override {
+    if (auto refusal = ReferenceTactic::applicable(op, target)) {
+      return refusal;
+    }
+    return refuseRowsSimt(*analyseRegion(op));
+  }
+
+  Result<DictionaryAttr> choose(FusedOp op,
+                                const TargetSpec &target) const override {
+    Result<FusedRegion> region = analyseRegion(op);
+    TW_RETURN_IF_ERROR(region.status());
+    return chooseRowsSimt(*region, target, name());
+  }
+
+  Result<Launch> launch(FusedOp op) const override {
+    Result<FusedRegion> region = analyseRegion(op);
+    TW_RETURN_IF_ERROR(region.status());
+    return rowsSimtLaunch(*region, parametersOf(op));
+  }
+
+  Result<twk::KernelOp> build(FusedOp op, const TargetSpec &target,
+                              StringRef kernelName,
+                              OpBuilder &builder) const override {
+    Result<FusedRegion> region = analyseRegion(op);
+    TW_RETURN_IF_ERROR(region.status());
+    return buildRowsSimt(*region, target, kernelName, builder);
+  }
+};
+
+/// A row of any length for a block, which walks it for each primitive.
+class BlockRows : public ReferenceTactic {
+public:
+  BlockRows() : ReferenceTactic("rows.block") {}
+
+  std::optional<Refusal> applicable(FusedOp op,
+                                    const TargetSpec &target) const override {
+    if (auto refusal = ReferenceTactic::applicable(op, target)) {
+      return refusal;
+    }
+    FusedRegion region = *analyseRegion(op);
+    for (Operation *primitive : region.primitives) {
+      auto reduce = dyn_cast<ReduceOp>(primitive);
+      if (!reduce) {
+        continue;
+      }
+      if (reduce.isArg()) {
+        return Refusal{"TWT112", "a position is not folded across threads"};
+      }
+      SmallVector<TileAxis> axes = plainAxes(reduce.getExtents().getDims());
+      if (!axes.empty() &&
+          guessedExtent(axes.back().extent, false) < warpSize) {
+        return Refusal{"TWT114", "there is too little to fold for a warp"};
+      }
+    }
+    return std::nullopt;
+  }
+
+  Result<DictionaryAttr> choose(FusedOp op,
+                                const TargetSpec &target) const override {
+    Grid grid = Grid::fill(target, usualThreads, usualThreads);
+    return grid.addTo(RowParameters().toAttribute(op.getContext(), name()));
+  }
+
+  Result<Launch> launch(FusedOp op) const override {
+    Result<Launch> launch = ReferenceTactic::launch(op);
+    TW_RETURN_IF_ERROR(launch.status());
+    int64_t folds =
+        llvm::count_if(analyseRegion(op)->primitives,
+                       [](Operation *op) { return isa<ReduceOp>(op); });
+    launch->shared =
+        teamSharedBytes(Grid::fromAttribute(parametersOf(op)).team, folds);
+    return launch;
+  }
+};
+
 struct Tactics {
+  TeamReduce teamReduce;
+  RegisterRows registerRows;
+  BlockRows blockRows;
   ReferenceTactic reference{"reference.simt", /*wide=*/false};
 
-  std::vector<const Tactic *> all = {&reference};
+  std::vector<const Tactic *> forReduce = {&teamReduce, &reference};
+  std::vector<const Tactic *> forRows = {&registerRows, &blockRows, &reference};
+  std::vector<const Tactic *> forOthers = {&reference};
+  std::vector<const Tactic *> all = {&teamReduce, &registerRows, &blockRows,
+                                     &reference};
 };
 
 } // namespace
@@ -26,7 +194,20 @@ static const Tactics &tactics() {
   return instance;
 }
 
-ArrayRef<const Tactic *> simtTacticsFor(Form) { return tactics().all; }
+ArrayRef<const Tactic *> simtTacticsFor(Form form) {
+  switch (form) {
+  case Form::Reduce:
+    return tactics().forReduce;
+  case Form::Rows:
+    return tactics().forRows;
+  case Form::Pointwise:
+  case Form::Attention:
+  case Form::Scan:
+  case Form::Scatter:
+    break;
+  }
+  return tactics().forOthers;
+}
 
 ArrayRef<const Tactic *> allSimtTactics() { return tactics().all; }
 

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/TaskLoop.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -56,15 +57,16 @@ Status emitTaskLoop(KernelFrame &frame, ArrayRef<Lanes> counts,
   for (const Lanes &count : counts) {
     total = b.mul(total, count);
   }
-  Value stride =
-      b.named("stride", b.create<arith::MulIOp>(kernel.getBlocks(),
-                                                frame.threadsOfBlock()));
-  auto loop =
-      b.create<scf::ForOp>(frame.threadOfGrid(), b.first(total), stride);
+  Value stride = b.named("stride", frame.teamsOfGrid());
+  auto loop = b.create<scf::ForOp>(frame.teamOfGrid(), b.first(total), stride);
   loop->setAttr(twk::nameAttr, b.getStringAttr("task"));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  return decode(loop.getInductionVar());
+  TW_RETURN_IF_ERROR(decode(loop.getInductionVar()));
+  if (frame.sharedBytes() > 0) { // the next task writes there again
+    b.create<gpu::BarrierOp>();
+  }
+  return Status::ok();
 }
 
 } // namespace tilewright::families

@@ -11,7 +11,7 @@
 namespace tilewright::families {
 
 /// Emits the loop over the kernel's task numbers, on a GPU over those of a
-/// thread: it starts at its own number and strides over the grid. `counts` are
+/// team: it starts at its own number and strides over the grid. `counts` are
 /// the extents of the task space, outermost first; `body` gets a task's
 /// coordinates.
 Status

@@ -27,8 +27,8 @@
 
 #if defined(__clang__)
 #define TW_LANES                                                               \
-  _Pragma("clang loop vectorize(assume_safety) interleave(disable) "           \
-          "unroll(disable)")
+  _Pragma("clang loop vectorize(assume_safety)")                               \
+      _Pragma("clang loop unroll(disable)")
 #else
 #define TW_LANES _Pragma("GCC ivdep")
 #endif

@@ -1,0 +1,32 @@
+//===- Team.h - threads that compute a task together ------------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+//
+// On a GPU a task may be that of a warp or of a whole block: its threads take
+// every n-th step of a loop, and fold what they have got by shuffles and,
+// across warps, through shared memory. All of them end up with the same bits.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "codegen/families/KernelFrame.h"
+
+namespace tilewright::families {
+
+/// Folds `value` over the threads of the team. All threads must come here.
+/// \param fold combines two values of the type of `value`, which has 32 or 64
+/// bits.
+mlir::Value
+foldTeam(KernelFrame &frame, mlir::Value value,
+         llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> fold);
+
+/// \returns the shared memory that `folds` folds of a team of `threads` need.
+int64_t teamSharedBytes(int64_t threads, int64_t folds);
+
+/// Emits `body` for one thread of the team.
+Status emitForOne(KernelFrame &frame, llvm::function_ref<Status()> body);
+
+} // namespace tilewright::families
