@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -69,7 +70,8 @@ void KernelPrinter::define(Value value, Expression expression) {
   Operation *op = value.getDefiningOp();
   bool isNamed =
       op->hasAttr(twk::nameAttr) ||
-      isa<gpu::ThreadIdOp, gpu::BlockIdOp, gpu::ShuffleOp, vector::LoadOp>(op);
+      isa<gpu::ThreadIdOp, gpu::BlockIdOp, gpu::ShuffleOp, nvgpu::LdMatrixOp,
+          vector::LoadOp>(op);
   if (!isNamed && isUsedHere(value) && expression.text.size() <= longestHeld) {
     held[value] = std::move(expression);
     return;
@@ -146,7 +148,7 @@ bool KernelPrinter::statement(Operation *op) {
         ifBranch(branch);
         return true;
       })
-      .Default([](Operation *) { return false; });
+      .Default([&](Operation *other) { return asyncCopy(other); });
 }
 
 void KernelPrinter::declareMemory(Operation *op) {

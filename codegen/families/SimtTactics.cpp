@@ -9,6 +9,7 @@
 #include "codegen/families/Grid.h"
 #include "codegen/families/Nest.h"
 #include "codegen/families/NestSchedule.h"
+#include "codegen/families/MmaTactic.h"
 #include "codegen/families/ReferenceTactic.h"
 #include "codegen/families/Rows.h"
 #include "codegen/families/RowsSimt.h"
@@ -175,15 +176,16 @@ public:
 };
 
 struct Tactics {
+  MmaContract mma;
   TeamReduce teamReduce;
   RegisterRows registerRows;
   BlockRows blockRows;
   ReferenceTactic reference{"reference.simt", /*wide=*/false};
 
-  std::vector<const Tactic *> forReduce = {&teamReduce, &reference};
+  std::vector<const Tactic *> forReduce = {&mma, &teamReduce, &reference};
   std::vector<const Tactic *> forRows = {&registerRows, &blockRows, &reference};
   std::vector<const Tactic *> forOthers = {&reference};
-  std::vector<const Tactic *> all = {&teamReduce, &registerRows, &blockRows,
+  std::vector<const Tactic *> all = {&mma, &teamReduce, &registerRows, &blockRows,
                                      &reference};
 };
 
