@@ -81,6 +81,21 @@ __device__ Vec<T, 4 * N / sizeof(T)> loadMatricesTransposed(const T *row) {
 }
 
 )"},
+    {"storeShared",
+     R"(// One access of 8 or 16 bytes, which the compiler might divide.
+template <typename T, int N> __device__ void storeShared(T *to, const Vec<T, N> &v) {
+  const unsigned *w = words(v);
+  if constexpr (N * sizeof(T) == 16) {
+    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};"
+                 :: "r"(sharedAddress(to)), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");
+  } else {
+    static_assert(N * sizeof(T) == 8, "");
+    asm volatile("st.shared.v2.b32 [%0], {%1, %2};"
+                 :: "r"(sharedAddress(to)), "r"(w[0]), "r"(w[1]) : "memory");
+  }
+}
+
+)"},
     {"copyAsync",
      R"(// Fills 16 bytes of shared memory in the background: `count` elements, then zeros.
 template <typename T> __device__ void copyAsync(T *to, const T *from, i64 count) {
@@ -183,7 +198,8 @@ static std::string definitionOf(const Product &product, bool isTf32) {
 
 std::string matrixFunctions(const llvm::StringSet<> &names) {
   std::string text;
-  bool needsWords = names.contains("part"), needsShared = false;
+  bool needsWords = names.contains("part") || names.contains("storeShared"),
+       needsShared = false;
   for (const Function &function : loads) {
     if (names.contains(function.name)) {
       text += function.definition;

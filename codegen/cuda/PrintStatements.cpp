@@ -111,6 +111,18 @@ bool KernelPrinter::statement(Operation *op) {
       })
       .Case([&](vector::StoreOp store) {
         std::string value = use(store.getValueToStore()).text;
+        VectorType type = store.getVectorType();
+        int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
+        if (store.getMemRefType().getMemorySpace() &&
+            (bits == 64 || bits == 128)) {
+          needs("Vec");
+          needs("storeShared");
+          std::string base = use(store.getBase(), Additive);
+          std::string at = use(store.getIndices().front(), Multiplicative);
+          flushReads();
+          line("storeShared(" + base + " + " + at + ", " + value + ");");
+          return true;
+        }
         std::string target =
             vectorAt(store.getBase(), store.getIndices().front(),
                      store.getVectorType(), /*isConst=*/false);

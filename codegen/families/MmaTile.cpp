@@ -149,6 +149,25 @@ static double clocksOf(const MmaTile &tile, const Problem &problem,
   return std::max(compute, bytes / bytesPerClock);
 }
 
+std::vector<MmaTile> mmaTiles(int64_t elementBytes) {
+  // Rows, columns, and how many warps share each.
+  constexpr int64_t shapes[][4] = {
+      {128, 256, 2, 4}, {256, 128, 4, 2}, {128, 128, 2, 4}, {128, 128, 2, 2},
+      {128, 64, 2, 2},  {64, 128, 2, 2},  {64, 64, 2, 2},   {64, 32, 2, 2},
+      {32, 64, 2, 2},   {32, 32, 2, 2},   {16, 128, 1, 4},  {16, 64, 1, 4}};
+  constexpr int64_t depthBytes[] = {128, 64}, stages[] = {4, 3, 2};
+  std::vector<MmaTile> tiles;
+  for (const auto &shape : shapes) {
+    for (int64_t bytes : depthBytes) {
+      for (int64_t count : stages) {
+        tiles.push_back({shape[0], shape[1], bytes / elementBytes, shape[2],
+                         shape[3], count});
+      }
+    }
+  }
+  return tiles;
+}
+
 std::optional<MmaTile> chooseMmaTile(const Contraction &contraction,
                                      const GpuSpec &gpu) {
   Problem problem{guessed(contraction, contraction.batches),
@@ -157,28 +176,16 @@ std::optional<MmaTile> chooseMmaTile(const Contraction &contraction,
                   guessed(contraction, contraction.depth),
                   storageBytes(contraction.a.element),
                   double(mmaRate(gpu, contraction.a.element))};
-  // Rows, columns, and how many warps share each.
-  constexpr int64_t shapes[][4] = {
-      {128, 256, 2, 4}, {256, 128, 4, 2}, {128, 128, 2, 4}, {128, 128, 2, 2},
-      {128, 64, 2, 2},  {64, 128, 2, 2},  {64, 64, 2, 2},   {64, 32, 2, 2},
-      {32, 64, 2, 2},   {32, 32, 2, 2},   {16, 128, 1, 4},  {16, 64, 1, 4}};
-  constexpr int64_t depthBytes[] = {128, 64}, stages[] = {4, 3, 2};
   std::optional<MmaTile> best;
   double least = 0;
-  for (const auto &shape : shapes) {
-    for (int64_t bytes : depthBytes) {
-      for (int64_t count : stages) {
-        MmaTile tile{shape[0], shape[1], bytes / problem.elementBytes,
-                     shape[2], shape[3], count};
-        if (blocksAtOnce(tile, problem, gpu) == 0) {
-          continue;
-        }
-        double clocks = clocksOf(tile, problem, gpu);
-        if (!best || clocks < least) {
-          best = tile;
-          least = clocks;
-        }
-      }
+  for (const MmaTile &tile : mmaTiles(problem.elementBytes)) {
+    if (blocksAtOnce(tile, problem, gpu) == 0) {
+      continue;
+    }
+    double clocks = clocksOf(tile, problem, gpu);
+    if (!best || clocks < least) {
+      best = tile;
+      least = clocks;
     }
   }
   return best;

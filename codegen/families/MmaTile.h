@@ -52,6 +52,10 @@ struct MmaTile {
 /// the GPU has no such matrix unit.
 int64_t mmaRate(const GpuSpec &gpu, mlir::Type element);
 
+/// \returns the tiles to choose from, for factors of `elementBytes`. Some may be
+/// too large for a GPU.
+std::vector<MmaTile> mmaTiles(int64_t elementBytes);
+
 /// \returns the tile that should take least time, by the time that its blocks
 /// need for arithmetic and for memory; nothing if none fits.
 std::optional<MmaTile> chooseMmaTile(const Contraction &contraction,

@@ -302,7 +302,8 @@ std::string MmaCase::name() const {
   if (tile) {
     text += "_" + std::to_string(tile->rows) + "x" +
             std::to_string(tile->columns) + "x" + std::to_string(tile->depth) +
-            "x" + std::to_string(tile->stages);
+            "x" + std::to_string(tile->stages) + "_warps" +
+            std::to_string(tile->threads() / 32);
   }
   if (isStatic) {
     const MmaShape &only = shapes.front();
@@ -314,20 +315,59 @@ std::string MmaCase::name() const {
 
 std::vector<MmaCase> allMmaCases() {
   std::vector<MmaCase> cases;
+  // The first has whole tiles and aligned rows.
   const std::vector<MmaShape> shapes = {
       {1, 64, 64, 128}, {2, 33, 40, 96},  {1, 1, 7, 5},
-      {1, 17, 65, 31},  {2, 48, 24, 200}, {1, 40, 72, 64, 4}};
+      {1, 17, 65, 31},  {2, 48, 24, 200}, {1, 40, 72, 64, 4},
+      {1, 5, 16, 0}};
+  const std::vector<std::pair<const char *, const char *>> types = {
+      {"f16", "f16"},           {"bf16", "bf16"},
+      {"f32", "f32"},           {"i8", "i8"},
+      {"ui8", "i8"},            {"f8E4M3FN", "f8E4M3FN"},
+      {"f8E5M2", "f8E4M3FN"}};
   int number = 0;
-  for (const char *type : {"f16", "bf16", "f32", "i8", "ui8", "f8E4M3FN",
-                           "f8E5M2"}) {
+  for (auto [a, b] : types) {
     for (bool transposeA : {false, true}) {
       for (bool transposeB : {false, true}) {
-        MmaCase test{type, type, transposeA, transposeB};
+        MmaCase test{a, b, transposeA, transposeB};
         test.epilogue = static_cast<Epilogue>(number++ % 3);
         test.shapes = shapes;
         cases.push_back(test);
       }
     }
+  }
+  cases.push_back({"i8", "ui8", false, true});
+  cases.back().shapes = shapes;
+  cases.push_back({"ui8", "ui8", true, false});
+  cases.back().shapes = shapes;
+  cases.push_back({"f8E5M2", "f8E5M2"});
+  cases.back().shapes = shapes;
+  cases.push_back({"f8E4M3FN", "f8E5M2", true, true});
+  cases.back().shapes = shapes;
+  // Every tile that the model chooses among, with every way of lying in memory.
+  std::vector<families::MmaTile> tiles = families::mmaTiles(2);
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    if (tiles[i].sharedBytes(2) > findTarget("sm_80")->gpu->sharedBytesPerBlock) {
+      continue;
+    }
+    MmaCase test{i % 2 ? "bf16" : "f16", i % 2 ? "bf16" : "f16", i % 4 >= 2,
+                 i % 3 == 0};
+    test.tile = tiles[i];
+    test.epilogue = static_cast<Epilogue>(i % 3);
+    test.shapes = {{1, tiles[i].rows, tiles[i].columns, 3 * tiles[i].depth},
+                   {1, tiles[i].rows + 8, 72, 2 * tiles[i].depth - 8}};
+    cases.push_back(test);
+  }
+  // Sizes that the compiler knows.
+  const int64_t fixed[][3] = {{64, 64, 64},  {16, 16, 16},  {100, 36, 72},
+                              {7, 9, 11},    {33, 257, 40}, {128, 8, 256},
+                              {2, 130, 520}, {65, 3, 8}};
+  for (auto [m, n, k] : fixed) {
+    MmaCase test{"f16", "f16", m % 4 == 1, n % 3 == 0};
+    test.isStatic = true;
+    test.epilogue = static_cast<Epilogue>(m % 3);
+    test.shapes = {{m % 2 ? 3 : 1, m, n, k}};
+    cases.push_back(test);
   }
   return cases;
 }

@@ -32,7 +32,9 @@ TEST_P(Mma, MatchesDoublePrecision) {
                  << shape.batch << " x " << shape.m << "x" << shape.n << "x"
                  << shape.k << (shape.misalign ? " misaligned" : ""));
     checkCase(*region, test, shape);
-    EXPECT_EQ(region->counters.sharedConflicts, 0u);
+    if (shape.isAligned()) {
+      EXPECT_EQ(region->counters.sharedConflicts, 0u);
+    }
   }
 }
 
