@@ -219,15 +219,15 @@ static bool padsZeros(LoadOp load) {
 
 std::optional<Contraction> matchContraction(const FusedRegion &region,
                                             Refusal &refusal) {
-  auto refuse = [&](const char *code, const char *text) {
-    refusal = {code, text};
+  auto refuse = [&](const Refusal &reason) {
+    refusal = reason;
     return std::nullopt;
   };
   Contraction result;
   result.reduce = region.getReduce();
   Operation *product = productOfBody(result.reduce);
   if (!product) {
-    return refuse("TWT103", "it is no sum of products");
+    return refuse(Refusal{"TWT103", "it is no sum of products"});
   }
   Type type = product->getResult(0).getType();
   LoadOp loads[2];
@@ -238,25 +238,25 @@ std::optional<Contraction> matchContraction(const FusedRegion &region,
                    : LoadOp();
     if (!loads[i] ||
         !isa<BlockArgument>(stripReshapes(loads[i].getSource()))) {
-      return refuse("TWT120", "a factor is not a value in memory of a type that "
-                              "matrix units multiply");
+      return refuse(
+          Refusal{"TWT120", "a factor is not loaded in a type of matrix units"});
     }
     if (!padsZeros(loads[i])) {
-      return refuse("TWT121", "the padding of a factor is not zero");
+      return refuse(Refusal{"TWT121", "the padding of a factor is not zero"});
     }
   }
   bool areFloat8 = elements[0].getIntOrFloatBitWidth() == 8 && type.isF32() &&
                    elements[1].getIntOrFloatBitWidth() == 8;
   bool areInt8 = type.isInteger(32);
   if (elements[0] != elements[1] && !areFloat8 && !areInt8) {
-    return refuse("TWT122", "the factors differ in type");
+    return refuse(Refusal{"TWT122", "the factors differ in type"});
   }
   unsigned count = result.body().getNumArguments();
   unsigned parallel = result.reduce.getParallelRank();
   std::optional<SmallVector<bool>> uses[2] = {dependences(loads[0], count),
                                               dependences(loads[1], count)};
   if (!uses[0] || !uses[1]) {
-    return refuse("TWT123", "the address of a factor comes from memory");
+    return refuse(Refusal{"TWT123", "the address of a factor comes from memory"});
   }
   // The innermost coordinate that one factor has alone is a column.
   unsigned second = 1;

@@ -37,17 +37,15 @@ std::optional<Refusal> MmaContract::applicable(FusedOp op,
     return Refusal{"TWT124", "factors of f32 must not be rounded to tf32"};
   }
   if (mmaRate(*target.gpu, contraction->a.element) == 0) {
-    return Refusal{"TWT125", "the GPU has no matrix unit for the factors' type"};
+    return Refusal{"TWT125", "the GPU has no matrix unit for the type"};
   }
   bool isPlane = !contraction->extentOf(contraction->rows).isConstant(1) &&
                  !contraction->extentOf(contraction->columns).isConstant(1);
   if (!isPlane) {
-    return Refusal{"TWT126", "there is a single row or column: most of a matrix "
-                             "unit would be idle"};
+    return Refusal{"TWT126", "there is a single row or column"};
   }
   if (!chooseMmaTile(*contraction, *target.gpu)) {
-    return Refusal{"TWT127", "no tile fits the GPU's registers and shared "
-                             "memory"};
+    return Refusal{"TWT127", "no tile fits registers and shared memory"};
   }
   return std::nullopt;
 }

@@ -128,18 +128,21 @@ static double clocksOf(const MmaTile &tile, const Problem &problem,
              tile.columns * tile.warpsAlongRows) *
       tile.depth * problem.elementBytes;
   constexpr double sharedBytesPerClock = 128;
-  // With few warps, what one waits for is not hidden by others.
+  // Of each block so many steps are on their way from memory at once.
+  constexpr double latency = 800;
+  double together = std::min(double(resident), waves);
+  double arrival = latency / (double(tile.stages - 1) * together);
+  // With few warps, what one of them waits for is not hidden by others.
   constexpr double warpsToHide = 8;
-  double warps = double(resident * tile.threads()) / GpuSpec::warpSize;
+  double warps = together * double(tile.threads()) / GpuSpec::warpSize;
   double exposed = std::max(1.0, std::sqrt(warpsToHide / warps));
-  double step = std::max(products / problem.rate,
-                         fragmentBytes / sharedBytesPerClock) *
-                exposed;
+  double step = std::max({products / problem.rate * exposed,
+                          fragmentBytes / sharedBytesPerClock, arrival});
   // A block begins by waiting for memory, and ends by writing its sums.
-  constexpr double latency = 800, clocksPerSum = 0.25;
-  double compute = waves * (steps * step + clocksPerSum * tile.rows *
-                                               tile.columns) +
-                   ceilDiv(waves, double(resident)) * latency;
+  constexpr double clocksPerSum = 0.25;
+  double sums = clocksPerSum * double(tile.rows * tile.columns);
+  double compute =
+      waves * (steps * step + sums) + ceilDiv(waves, together) * latency;
   double bytes = blocks * steps * tile.stageBytes(problem.elementBytes);
   // Tiles of neighbouring blocks come from the second cache, which is about
   // three times as fast as memory.

@@ -196,8 +196,8 @@ Status TileCopy::copyChunks(Value step, Value stage) {
   const Memory &memory =
       *frame.memoryOf(LoadOp(tile.factor.load).getSource());
   auto copy = [&](Value number) -> Status {
-    Value line = math.over(number, tile.chunksOfLine());
-    Value chunk = math.mod(number, tile.chunksOfLine());
+    Value line = b.named("line", math.over(number, tile.chunksOfLine()));
+    Value chunk = b.named("chunk", math.mod(number, tile.chunksOfLine()));
     Value within = math.times(chunk, tile.chunkElements());
     Value position = math.plus(firstPosition, tile.alongDepth ? line : within);
     Value depth = math.plus(firstDepth, tile.alongDepth ? within : line);
@@ -221,16 +221,21 @@ Status TileCopy::copyChunks(Value step, Value stage) {
         b.getIndexAttr(tile.chunkElements()), elements, b.getUnitAttr());
     return Status::ok();
   };
-  for (int64_t done = 0; done < chunks; done += threads) {
-    Value number = math.plus(thread, done);
-    if (done + threads <= chunks) {
-      TW_RETURN_IF_ERROR(copy(number));
-      continue;
-    }
-    Value exists = math.isLess(number, b.constantIndex(chunks));
-    TW_RETURN_IF_ERROR(emitIf(b, exists, [&] { return copy(number); }));
+  auto loop = b.create<scf::ForOp>(
+      b.constantIndex(0), b.constantIndex(llvm::divideCeil(chunks, threads)),
+      b.constantIndex(1));
+  loop->setAttr(twk::nameAttr, b.getStringAttr("part"));
+  loop->setAttr(twk::unrollAttr, b.getUnitAttr());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value number = b.named(
+      "number",
+      math.plus(thread, math.times(loop.getInductionVar(), threads)));
+  if (chunks % threads == 0) {
+    return copy(number);
   }
-  return Status::ok();
+  return emitIf(b, math.isLess(number, b.constantIndex(chunks)),
+                [&] { return copy(number); });
 }
 
 /// Through registers, element by element: any alignment, any order.
@@ -244,7 +249,7 @@ Status TileCopy::copyElements(Value step, Value stage) {
   Value zero = b.create<arith::ConstantOp>(b.getZeroAttr(storage));
   auto loop = b.create<scf::ForOp>(thread, b.constantIndex(chunks),
                                    b.constantIndex(threads));
-  loop->setAttr(twk::nameAttr, b.getStringAttr("chunk"));
+  loop->setAttr(twk::nameAttr, b.getStringAttr("number"));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value number = loop.getInductionVar();
@@ -255,6 +260,8 @@ Status TileCopy::copyElements(Value step, Value stage) {
   if (linesFirst) {
     std::swap(line, chunk);
   }
+  b.named("line", line);
+  b.named("chunk", chunk);
   Value within = math.times(chunk, tile.chunkElements());
   SmallVector<Value> elements;
   for (int64_t i = 0; i < tile.chunkElements(); ++i) {

@@ -39,6 +39,15 @@ struct MmaCase {
 
 std::vector<MmaCase> allMmaCases();
 
+/// \returns seeded numbers in [-1, 1), integers of any value, as they lie in
+/// memory.
+std::vector<uint8_t> randomNumbers(const std::string &type, size_t count,
+                                   unsigned seed);
+
+/// \returns one of them.
+double numberAt(const std::string &type, const std::vector<uint8_t> &bytes,
+                int64_t index);
+
 /// \returns null after a failure.
 std::unique_ptr<SimtRegion> compileCase(const MmaCase &test,
                                         const TargetSpec *target = nullptr);

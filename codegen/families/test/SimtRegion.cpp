@@ -78,6 +78,7 @@ std::unique_ptr<SimtRegion> SimtRegion::compile(
     return nullptr;
   }
   result->tactic = tactic->name().str();
+  result->parameters = cast<DictionaryAttr>(*region.getTactic());
   Result<Launch> launch = tactic->launch(region);
   KernelLibrary library(familyTactics(), target);
   OwningOpRef<ModuleOp> kernels =

@@ -43,6 +43,7 @@ public:
           const Symbols &symbols = {}, int64_t misalign = 0);
 
   std::string tactic;
+  mlir::DictionaryAttr parameters; ///< of the tactic
   CudaKernel kernel;
   sim::Counters counters; ///< of the last run
   Launch launch;
