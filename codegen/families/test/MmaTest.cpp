@@ -79,7 +79,7 @@ void checkConvolution(int64_t channels, int64_t outputs, int64_t size,
   }
   text += "%in = arith.andi %in0, %in1 : i1\n%q = tw.load %a[%n, " +
           std::string(channelsLast ? "%y, %u, %c" : "%c, %y, %u") +
-          "] guard %in else %none : " + x +
+          "] guard %in else %none : f16 : " + x +
           " -> f16\n%g = tw.load %b[%m, %h, %v, %c] : " + w +
           " -> f16\n%qw = arith.extf %q : f16 to f32\n" +
           "%gw = arith.extf %g : f16 to f32\n%t = arith.mulf %qw, %gw : f32\n" +
