@@ -177,6 +177,39 @@ static std::optional<SmallVector<bool>> dependences(LoadOp load,
   return result;
 }
 
+/// Whether an index is a multiple of the most elements of a chunk.
+static bool isMultiple(Value index) {
+  constexpr int64_t most = 16;
+  IntegerAttr constant;
+  if (matchPattern(index, m_Constant(&constant))) {
+    return constant.getInt() % most == 0;
+  }
+  Operation *op = index.getDefiningOp();
+  if (isa_and_nonnull<arith::MulIOp>(op)) {
+    return llvm::any_of(op->getOperands(), isMultiple);
+  }
+  return isa_and_nonnull<arith::AddIOp>(op) &&
+         llvm::all_of(op->getOperands(), isMultiple);
+}
+
+/// An index as a coordinate and a rest (or null) that is a multiple of whole
+/// chunks. \returns null values if it has not that form.
+static std::pair<BlockArgument, Value> splitSum(Value index) {
+  if (auto coordinate = dyn_cast<BlockArgument>(index)) {
+    return {coordinate, Value()};
+  }
+  if (auto sum = index.getDefiningOp<arith::AddIOp>()) {
+    for (auto [x, y] : {std::pair(sum.getLhs(), sum.getRhs()),
+                        std::pair(sum.getRhs(), sum.getLhs())}) {
+      if (auto coordinate = dyn_cast<BlockArgument>(x);
+          coordinate && isMultiple(y)) {
+        return {coordinate, y};
+      }
+    }
+  }
+  return {};
+}
+
 static void findContiguous(Factor &factor) {
   LoadOp load = factor.load;
   SmallVector<DimExpr> dims = dimsOf(load.getSource().getType());
@@ -193,8 +226,9 @@ static void findContiguous(Factor &factor) {
   if (indices.empty()) {
     return;
   }
-  auto last = dyn_cast<BlockArgument>(indices.back());
+  auto [last, rest] = splitSum(indices.back());
   bool isAlone = last && !(load.getGuard() && dependsOn(load.getGuard(), last));
+  isAlone = isAlone && (!rest || !dependsOn(rest, last));
   for (Value index : ArrayRef(indices).drop_back()) {
     isAlone = isAlone && !dependsOn(index, last);
   }

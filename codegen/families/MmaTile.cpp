@@ -171,24 +171,78 @@ std::vector<MmaTile> mmaTiles(int64_t elementBytes) {
   return tiles;
 }
 
-std::optional<MmaTile> chooseMmaTile(const Contraction &contraction,
-                                     const GpuSpec &gpu) {
-  Problem problem{guessed(contraction, contraction.batches),
-                  guessed(contraction, contraction.rows),
-                  guessed(contraction, contraction.columns),
-                  guessed(contraction, contraction.depth),
-                  storageBytes(contraction.a.element),
-                  double(mmaRate(gpu, contraction.a.element))};
-  std::optional<MmaTile> best;
-  double least = 0;
+static Problem problemOf(const Contraction &contraction, const GpuSpec &gpu) {
+  return {guessed(contraction, contraction.batches),
+          guessed(contraction, contraction.rows),
+          guessed(contraction, contraction.columns),
+          guessed(contraction, contraction.depth),
+          storageBytes(contraction.a.element),
+          double(mmaRate(gpu, contraction.a.element))};
+}
+
+static std::optional<std::pair<MmaTile, double>>
+bestTile(const Problem &problem, const GpuSpec &gpu) {
+  std::optional<std::pair<MmaTile, double>> best;
   for (const MmaTile &tile : mmaTiles(problem.elementBytes)) {
     if (blocksAtOnce(tile, problem, gpu) == 0) {
       continue;
     }
     double clocks = clocksOf(tile, problem, gpu);
-    if (!best || clocks < least) {
-      best = tile;
+    if (!best || clocks < best->second) {
+      best = {tile, clocks};
+    }
+  }
+  return best;
+}
+
+std::optional<MmaTile> chooseMmaTile(const Contraction &contraction,
+                                     const GpuSpec &gpu) {
+  auto best = bestTile(problemOf(contraction, gpu), gpu);
+  return best ? std::optional(best->first) : std::nullopt;
+}
+
+std::optional<DepthParts> chooseDepthParts(const Contraction &contraction,
+                                           const GpuSpec &gpu) {
+  // The longest coordinate: what is left of it should still be whole chunks.
+  std::optional<unsigned> coordinate;
+  int64_t extent = 0;
+  for (unsigned candidate : contraction.depth) {
+    std::optional<int64_t> constant =
+        contraction.extentOf(candidate).getConstant();
+    if (constant && *constant > extent) {
+      coordinate = candidate;
+      extent = *constant;
+    }
+  }
+  Problem problem = problemOf(contraction, gpu);
+  auto whole = bestTile(problem, gpu);
+  if (!coordinate || !whole) {
+    return std::nullopt;
+  }
+  double least = whole->second;
+  std::optional<DepthParts> best;
+  int64_t chunk = MmaTile::unitBytes / problem.elementBytes;
+  constexpr int64_t mostParts = 32;
+  for (int64_t count = 2; count <= mostParts; ++count) {
+    if (extent % (count * chunk) != 0) {
+      continue;
+    }
+    Problem divided = problem;
+    divided.batches *= double(count);
+    divided.depth /= double(count);
+    auto tile = bestTile(divided, gpu);
+    // The sums of the parts are written and read, by a launch of its own.
+    constexpr double launchMicroseconds = 3, sumBytes = 4;
+    double bytes = 2 * double(count) * problem.batches * problem.rows *
+                   problem.columns * sumBytes;
+    double clocksPerMicrosecond = double(gpu.clockMHz);
+    double bytesPerMicrosecond = double(gpu.memoryGBPerSecond) * 1000;
+    double clocks = tile->second + clocksPerMicrosecond *
+                                       (launchMicroseconds +
+                                        bytes / bytesPerMicrosecond);
+    if (clocks < least) {
       least = clocks;
+      best = {*coordinate, count};
     }
   }
   return best;

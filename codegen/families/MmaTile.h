@@ -61,4 +61,15 @@ std::vector<MmaTile> mmaTiles(int64_t elementBytes);
 std::optional<MmaTile> chooseMmaTile(const Contraction &contraction,
                                      const GpuSpec &gpu);
 
+/// Parts of a contraction's depth that blocks of their own compute.
+struct DepthParts {
+  unsigned coordinate; ///< what is divided: an argument of the body
+  int64_t count;       ///< divides its extent
+};
+
+/// \returns the parts with which a contraction should take least time, their
+/// sum included; nothing if that is one part.
+std::optional<DepthParts> chooseDepthParts(const Contraction &contraction,
+                                           const GpuSpec &gpu);
+
 } // namespace tilewright::families
