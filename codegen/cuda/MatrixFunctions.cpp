@@ -148,8 +148,7 @@ __device__ unsigned toTf32(unsigned bits) {
 )";
 
 static constexpr Product products[] = {
-    {"mmaF16", "f16", 8, 4, "float", "f",
-     "m16n8k16.row.col.f32.f16.f16.f32"},
+    {"mmaF16", "f16", 8, 4, "float", "f", "m16n8k16.row.col.f32.f16.f16.f32"},
     {"mmaBf16", "bf16", 8, 4, "float", "f",
      "m16n8k16.row.col.f32.bf16.bf16.f32"},
     {"mmaTf32", "float", 4, 2, "float", "f",

@@ -256,7 +256,8 @@ std::optional<Expression> KernelPrinter::memoryAccess(Operation *op) {
           return std::nullopt;
         }
         int64_t position = 0;
-        for (auto [at, extent] : llvm::zip(extract.getStaticPosition(), shape)) {
+        for (auto [at, extent] :
+             llvm::zip(extract.getStaticPosition(), shape)) {
           position = position * extent + at;
         }
         std::string lane = std::to_string(position);

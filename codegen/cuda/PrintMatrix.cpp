@@ -22,14 +22,14 @@ namespace tilewright::cuda {
 
 /// The suffix of the function for a type of factors.
 static std::string suffixOf(Type type, bool isTf32 = false) {
-  return type.isF16()                   ? "F16"
-         : type.isBF16()                ? "Bf16"
-         : isTf32                       ? "Tf32"
-         : type.isUnsignedInteger(8)    ? "U8"
-         : type.isSignlessInteger(8)    ? "S8"
-         : isa<Float8E4M3FNType>(type)  ? "E4m3"
-         : isa<Float8E5M2Type>(type)    ? "E5m2"
-                                        : "";
+  return type.isF16()                  ? "F16"
+         : type.isBF16()               ? "Bf16"
+         : isTf32                      ? "Tf32"
+         : type.isUnsignedInteger(8)   ? "U8"
+         : type.isSignlessInteger(8)   ? "S8"
+         : isa<Float8E4M3FNType>(type) ? "E4m3"
+         : isa<Float8E5M2Type>(type)   ? "E5m2"
+                                       : "";
 }
 
 static Type elementOf(Value vector) {
@@ -53,9 +53,8 @@ std::optional<Expression> KernelPrinter::matrix(Operation *op) {
         bool isTf32 = mma.getTf32Enabled().has_value();
         std::string suffix = suffixOf(elementOf(mma.getMatrixA()), isTf32);
         int64_t depth = mma.getMmaShapeAsArray()[2];
-        bool isKnown = depth * elementOf(mma.getMatrixA())
-                                   .getIntOrFloatBitWidth() ==
-                       256;
+        bool isKnown =
+            depth * elementOf(mma.getMatrixA()).getIntOrFloatBitWidth() == 256;
         if (suffix.empty() || !isKnown || suffix == "S8") {
           return std::nullopt;
         }
@@ -67,8 +66,8 @@ std::optional<Expression> KernelPrinter::matrix(Operation *op) {
                        mma.getA(), mma.getB(), mma.getAcc());
       })
       .Case([&](nvgpu::LdMatrixOp load) {
-        std::string name = load.getTranspose() ? "loadMatricesTransposed"
-                                               : "loadMatrices";
+        std::string name =
+            load.getTranspose() ? "loadMatricesTransposed" : "loadMatrices";
         needs("Vec");
         needs(name);
         std::string base = use(load.getSrcMemref(), Additive);
@@ -88,8 +87,7 @@ std::optional<Expression> KernelPrinter::matrix(Operation *op) {
           return std::nullopt;
         }
         int64_t row = from.getNumElements() / from.getDimSize(0);
-        int64_t first =
-            cast<IntegerAttr>(slice.getOffsets()[0]).getInt() * row;
+        int64_t first = cast<IntegerAttr>(slice.getOffsets()[0]).getInt() * row;
         needs("Vec");
         needs("part");
         return Expression{"part<" + std::to_string(first) + ", " +
@@ -105,10 +103,10 @@ std::optional<Expression> KernelPrinter::matrix(Operation *op) {
 bool KernelPrinter::asyncCopy(Operation *op) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](nvgpu::DeviceAsyncCopyOp copy) {
-        int64_t bytes = copy.getDstElements().getSExtValue() *
-                        cast<MemRefType>(copy.getDst().getType())
-                            .getElementTypeBitWidth() /
-                        8;
+        int64_t bytes =
+            copy.getDstElements().getSExtValue() *
+            cast<MemRefType>(copy.getDst().getType()).getElementTypeBitWidth() /
+            8;
         if (bytes != 16) {
           return false;
         }
@@ -134,8 +132,8 @@ bool KernelPrinter::asyncCopy(Operation *op) {
       .Case([&](nvgpu::DeviceAsyncWaitOp wait) {
         needs("waitForCopies");
         flushReads();
-        line("waitForCopies<" + std::to_string(wait.getNumGroups().value_or(0)) +
-             ">();");
+        line("waitForCopies<" +
+             std::to_string(wait.getNumGroups().value_or(0)) + ">();");
         return true;
       })
       .Default([](Operation *) { return false; });

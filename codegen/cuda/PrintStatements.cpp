@@ -68,10 +68,9 @@ static bool isUsedHere(Value value) {
 
 void KernelPrinter::define(Value value, Expression expression) {
   Operation *op = value.getDefiningOp();
-  bool isNamed =
-      op->hasAttr(twk::nameAttr) ||
-      isa<gpu::ThreadIdOp, gpu::BlockIdOp, gpu::ShuffleOp, nvgpu::LdMatrixOp,
-          vector::LoadOp>(op);
+  bool isNamed = op->hasAttr(twk::nameAttr) ||
+                 isa<gpu::ThreadIdOp, gpu::BlockIdOp, gpu::ShuffleOp,
+                     nvgpu::LdMatrixOp, vector::LoadOp>(op);
   if (!isNamed && isUsedHere(value) && expression.text.size() <= longestHeld) {
     held[value] = std::move(expression);
     return;

@@ -80,9 +80,8 @@ static bool widensBytes(LoadOp load, Value wanted, FloatType type) {
     }
     bool lost = false;
     small.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &lost);
-    bool isSame = small.isNaN()
-                      ? wide.getValue().isNaN()
-                      : wide.getValue().bitwiseIsEqual(small);
+    bool isSame = small.isNaN() ? wide.getValue().isNaN()
+                                : wide.getValue().bitwiseIsEqual(small);
     if (!isSame) {
       return false;
     }
@@ -133,8 +132,9 @@ static LoadOp matchFactor(Value value, Type &element) {
     return conversion == load.getOperation() ? load : LoadOp();
   }
   if (element.isInteger(8)) {
-    bool extends = element.isUnsignedInteger() ? isa<arith::ExtUIOp>(conversion)
-                                               : isa<arith::ExtSIOp>(conversion);
+    bool extends = element.isUnsignedInteger()
+                       ? isa<arith::ExtUIOp>(conversion)
+                       : isa<arith::ExtSIOp>(conversion);
     return isDirect && extends && value.getType().isInteger(32) ? load
                                                                 : LoadOp();
   }
@@ -270,10 +270,9 @@ std::optional<Contraction> matchContraction(const FusedRegion &region,
     loads[i] = product->getOperand(i).getDefiningOp()
                    ? matchFactor(product->getOperand(i), elements[i])
                    : LoadOp();
-    if (!loads[i] ||
-        !isa<BlockArgument>(stripReshapes(loads[i].getSource()))) {
-      return refuse(
-          Refusal{"TWT120", "a factor is not loaded in a type of matrix units"});
+    if (!loads[i] || !isa<BlockArgument>(stripReshapes(loads[i].getSource()))) {
+      return refuse(Refusal{
+          "TWT120", "a factor is not loaded in a type of matrix units"});
     }
     if (!padsZeros(loads[i])) {
       return refuse(Refusal{"TWT121", "the padding of a factor is not zero"});
@@ -290,7 +289,8 @@ std::optional<Contraction> matchContraction(const FusedRegion &region,
   std::optional<SmallVector<bool>> uses[2] = {dependences(loads[0], count),
                                               dependences(loads[1], count)};
   if (!uses[0] || !uses[1]) {
-    return refuse(Refusal{"TWT123", "the address of a factor comes from memory"});
+    return refuse(
+        Refusal{"TWT123", "the address of a factor comes from memory"});
   }
   // The innermost coordinate that one factor has alone is a column.
   unsigned second = 1;

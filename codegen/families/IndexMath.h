@@ -1,4 +1,5 @@
-//===- IndexMath.h - arithmetic on places ------------------------*- C++ -*-===//
+//===- IndexMath.h - arithmetic on places ------------------------*- C++
+//-*-===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -32,10 +33,9 @@ public:
     return b.createOrFold<mlir::arith::DivUIOp>(x, y);
   }
   Value over(Value x, int64_t y) {
-    return llvm::isPowerOf2_64(y)
-               ? b.createOrFold<mlir::arith::ShRSIOp>(
-                     x, constant(llvm::Log2_64(y)))
-               : over(x, constant(y));
+    return llvm::isPowerOf2_64(y) ? b.createOrFold<mlir::arith::ShRSIOp>(
+                                        x, constant(llvm::Log2_64(y)))
+                                  : over(x, constant(y));
   }
   Value mod(Value x, Value y) {
     return b.createOrFold<mlir::arith::RemUIOp>(x, y);
@@ -48,8 +48,8 @@ public:
   /// The quotient, rounded up.
   Value parts(Value x, int64_t y) { return over(plus(x, y - 1), y); }
   Value isLess(Value x, Value y) {
-    return b.createOrFold<mlir::arith::CmpIOp>(
-        mlir::arith::CmpIPredicate::slt, x, y);
+    return b.createOrFold<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::slt,
+                                               x, y);
   }
   Value isMultiple(Value x, int64_t of) {
     return b.createOrFold<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::eq,

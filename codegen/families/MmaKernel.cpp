@@ -12,8 +12,8 @@
 //     start those of step + stages - 1, in the place of the step before
 //     multiply
 //
-// The sums then go through shared memory, so that neighbours in memory belong to
-// neighbouring threads, and the region's maps are evaluated on each.
+// The sums then go through shared memory, so that neighbours in memory belong
+// to neighbouring threads, and the region's maps are evaluated on each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,9 +39,10 @@ Launch mmaLaunch(const FusedRegion &region, const Contraction &contraction,
                  const MmaTile &tile) {
   Launch launch;
   launch.sizes = sizesOf(region.op);
-  launch.tasks = contraction.extentOf(contraction.batches) *
-                 contraction.extentOf(contraction.rows).ceilDiv(tile.rows) *
-                 contraction.extentOf(contraction.columns).ceilDiv(tile.columns);
+  launch.tasks =
+      contraction.extentOf(contraction.batches) *
+      contraction.extentOf(contraction.rows).ceilDiv(tile.rows) *
+      contraction.extentOf(contraction.columns).ceilDiv(tile.columns);
   launch.workspaceBytes = DimExpr::constant(region.op.getContext(), 0);
   launch.threads = tile.threads();
   launch.shared = tile.sharedBytes(storageBytes(contraction.a.element));
@@ -55,8 +56,7 @@ class MmaEmitter {
 public:
   MmaEmitter(KernelFrame &frame, const Contraction &contraction,
              const MmaTile &tile)
-      : frame(frame), b(frame.getBuilder()), math(b),
-        region(frame.getRegion()),
+      : frame(frame), b(frame.getBuilder()), math(b), region(frame.getRegion()),
         contraction(contraction), tile(tile),
         a(contraction.a, contraction.rows, tile.rows, tile.depth, tile.stages),
         bTile(contraction.b, contraction.columns, tile.columns, tile.depth,
@@ -152,11 +152,11 @@ void MmaEmitter::findPlace() {
 
 Status MmaEmitter::run() {
   findPlace();
-  Type ofA = storageType(a.factor.element), ofB = storageType(bTile.factor.element);
+  Type ofA = storageType(a.factor.element),
+       ofB = storageType(bTile.factor.element);
   a.memory = sharedView(ofA, 0, a.elements() * tile.stages);
-  bTile.memory =
-      sharedView(ofB, a.elements() * tile.stages * a.elementBytes,
-                 bTile.elements() * tile.stages);
+  bTile.memory = sharedView(ofB, a.elements() * tile.stages * a.elementBytes,
+                            bTile.elements() * tile.stages);
   sumMemory =
       sharedView(sumType, 0, tile.rows * (tile.columns + MmaTile::sumPadding));
   Result<SmallVector<Value>> sums = multiply();
@@ -174,7 +174,8 @@ Status MmaEmitter::run() {
 Result<SmallVector<Value>> MmaEmitter::multiply() {
   Value steps = math.parts(extentOf(contraction.depth), tile.depth);
   name("steps", steps);
-  TileCopy copyA(frame, contraction, a, thread, tile.threads(), firstRow, batch);
+  TileCopy copyA(frame, contraction, a, thread, tile.threads(), firstRow,
+                 batch);
   TileCopy copyB(frame, contraction, bTile, thread, tile.threads(), firstColumn,
                  batch);
   copyA.prepare();
@@ -188,9 +189,8 @@ Result<SmallVector<Value>> MmaEmitter::multiply() {
     });
   };
   // A group ends where the next begins.
-  auto start = b.create<scf::ForOp>(b.constantIndex(0),
-                                    b.constantIndex(tile.stages - 1),
-                                    b.constantIndex(1));
+  auto start = b.create<scf::ForOp>(
+      b.constantIndex(0), b.constantIndex(tile.stages - 1), b.constantIndex(1));
   start->setAttr(twk::nameAttr, b.getStringAttr("step"));
   {
     OpBuilder::InsertionGuard guard(b);
@@ -202,15 +202,14 @@ Result<SmallVector<Value>> MmaEmitter::multiply() {
                   (tile.warpColumns() / MmaTile::unitColumns);
   Value zero = b.create<arith::ConstantOp>(
       b.getZeroAttr(VectorType::get({2, 2}, sumType)));
-  auto loop = b.create<scf::ForOp>(b.constantIndex(0), steps,
-                                   b.constantIndex(1),
-                                   SmallVector<Value>(units, zero));
+  auto loop =
+      b.create<scf::ForOp>(b.constantIndex(0), steps, b.constantIndex(1),
+                           SmallVector<Value>(units, zero));
   loop->setAttr(twk::nameAttr, b.getStringAttr("step"));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value step = loop.getInductionVar();
-  Value group =
-      b.create<nvgpu::DeviceAsyncCreateGroupOp>(token, ValueRange());
+  Value group = b.create<nvgpu::DeviceAsyncCreateGroupOp>(token, ValueRange());
   b.create<nvgpu::DeviceAsyncWaitOp>(group,
                                      b.getI32IntegerAttr(tile.stages - 2));
   b.create<gpu::BarrierOp>();
@@ -249,8 +248,8 @@ SmallVector<Value> MmaEmitter::fragmentsOfA(Value stage, int64_t unit) {
   return fragments;
 }
 
-/// Two units of 8 columns at once: matrices 0 and 1 are the first one's 16 bytes
-/// of depth and the next, 2 and 3 the second one's.
+/// Two units of 8 columns at once: matrices 0 and 1 are the first one's 16
+/// bytes of depth and the next, 2 and 3 the second one's.
 SmallVector<Value> MmaEmitter::fragmentsOfB(Value stage, int64_t unit) {
   Value half = mod(over(lane, 8), 2), next = over(lane, 16);
   Value permutation = bTile.permutationOf(b, mod(lane, 8));
@@ -266,9 +265,9 @@ SmallVector<Value> MmaEmitter::fragmentsOfB(Value stage, int64_t unit) {
       chunk = plus(over(first, 8), next);
     }
     Value at = bTile.offsetOf(b, stage, line, chunk, permutation);
-    Value pair = b.create<nvgpu::LdMatrixOp>(fragmentType(bTile, 4),
-                                             bTile.memory, ValueRange(at),
-                                             !bTile.alongDepth, 4);
+    Value pair =
+        b.create<nvgpu::LdMatrixOp>(fragmentType(bTile, 4), bTile.memory,
+                                    ValueRange(at), !bTile.alongDepth, 4);
     for (int64_t i = 0; i < 2; ++i) {
       fragments.push_back(b.create<vector::ExtractStridedSliceOp>(
           pair, ArrayRef<int64_t>{2 * i}, ArrayRef<int64_t>{2},
@@ -342,23 +341,33 @@ void MmaEmitter::spillSums(ArrayRef<Value> sums) {
   }
 }
 
+/// Several elements are on their way at once.
 Status MmaEmitter::finish() {
-  auto loop = b.create<scf::ForOp>(
-      thread, b.constantIndex(tile.rows * tile.columns),
-      b.constantIndex(tile.threads()));
-  loop->setAttr(twk::nameAttr, b.getStringAttr("element"));
+  int64_t perThread = tile.rows * tile.columns / tile.threads();
+  int64_t together = std::min<int64_t>(perThread, 4);
+  auto loop =
+      b.create<scf::ForOp>(thread, b.constantIndex(tile.rows * tile.columns),
+                           b.constantIndex(tile.threads() * together));
+  loop->setAttr(twk::nameAttr, b.getStringAttr("first"));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  Value element = loop.getInductionVar();
+  auto inner = b.create<scf::ForOp>(
+      b.constantIndex(0), b.constantIndex(together), b.constantIndex(1));
+  inner->setAttr(twk::nameAttr, b.getStringAttr("i"));
+  inner->setAttr(twk::unrollAttr, b.getUnitAttr());
+  b.setInsertionPointToStart(inner.getBody());
+  Value element = plus(loop.getInductionVar(),
+                       times(inner.getInductionVar(), tile.threads()));
   Value row = over(element, tile.columns), column = mod(element, tile.columns);
-  Value globalRow = plus(firstRow, row), globalColumn = plus(firstColumn, column);
+  Value globalRow = plus(firstRow, row),
+        globalColumn = plus(firstColumn, column);
   Value exists =
       math.both(math.isLess(globalRow, extentOf(contraction.rows)),
                 math.isLess(globalColumn, extentOf(contraction.columns)));
   return emitIf(b, exists, [&] {
     int64_t stride = tile.columns + MmaTile::sumPadding;
-    Value sum = b.create<memref::LoadOp>(
-        sumMemory, plus(times(row, stride), column));
+    Value sum =
+        b.create<memref::LoadOp>(sumMemory, plus(times(row, stride), column));
     frame.setRegister(contraction.reduce.getResult(), 0, Lanes::scalar(sum));
     return finishElement(globalRow, globalColumn);
   });

@@ -104,11 +104,11 @@ static int64_t blocksAtOnce(const MmaTile &tile, const Problem &problem,
   }
   // What the hardware keeps for itself of each block.
   constexpr int64_t reservedBytes = 1024;
-  return std::min({gpu.sharedBytesPerMultiprocessor / (shared + reservedBytes),
-                   gpu.registersPerMultiprocessor /
-                       (tile.registers() * tile.threads()),
-                   gpu.threadsPerMultiprocessor / tile.threads(),
-                   static_cast<int64_t>(gpu.blocksPerMultiprocessor)});
+  return std::min(
+      {gpu.sharedBytesPerMultiprocessor / (shared + reservedBytes),
+       gpu.registersPerMultiprocessor / (tile.registers() * tile.threads()),
+       gpu.threadsPerMultiprocessor / tile.threads(),
+       static_cast<int64_t>(gpu.blocksPerMultiprocessor)});
 }
 
 /// Clocks that a launch takes: the matrix units of a multiprocessor and the
@@ -123,10 +123,9 @@ static double clocksOf(const MmaTile &tile, const Problem &problem,
   double products = double(tile.rows * tile.columns * tile.depth);
   // Each unit of 16x8 needs a row fragment and half a pair of columns from
   // shared memory, 128 bytes of which come per clock.
-  double fragmentBytes =
-      double(tile.rows * tile.warpsAlongColumns +
-             tile.columns * tile.warpsAlongRows) *
-      tile.depth * problem.elementBytes;
+  double fragmentBytes = double(tile.rows * tile.warpsAlongColumns +
+                                tile.columns * tile.warpsAlongRows) *
+                         tile.depth * problem.elementBytes;
   constexpr double sharedBytesPerClock = 128;
   // Of each block so many steps are on their way from memory at once.
   constexpr double latency = 800;
@@ -237,9 +236,9 @@ std::optional<DepthParts> chooseDepthParts(const Contraction &contraction,
                    problem.columns * sumBytes;
     double clocksPerMicrosecond = double(gpu.clockMHz);
     double bytesPerMicrosecond = double(gpu.memoryGBPerSecond) * 1000;
-    double clocks = tile->second + clocksPerMicrosecond *
-                                       (launchMicroseconds +
-                                        bytes / bytesPerMicrosecond);
+    double clocks =
+        tile->second + clocksPerMicrosecond *
+                           (launchMicroseconds + bytes / bytesPerMicrosecond);
     if (clocks < least) {
       least = clocks;
       best = {*coordinate, count};

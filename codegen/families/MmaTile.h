@@ -19,7 +19,7 @@
 namespace tilewright::families {
 
 struct MmaTile {
-  int64_t rows = 0, columns = 0, depth = 0;  ///< of a block's step
+  int64_t rows = 0, columns = 0, depth = 0; ///< of a block's step
   int64_t warpsAlongRows = 1, warpsAlongColumns = 1;
   int64_t stages = 2;
 
@@ -52,8 +52,8 @@ struct MmaTile {
 /// the GPU has no such matrix unit.
 int64_t mmaRate(const GpuSpec &gpu, mlir::Type element);
 
-/// \returns the tiles to choose from, for factors of `elementBytes`. Some may be
-/// too large for a GPU.
+/// \returns the tiles to choose from, for factors of `elementBytes`. Some may
+/// be too large for a GPU.
 std::vector<MmaTile> mmaTiles(int64_t elementBytes);
 
 /// \returns the tile that should take least time, by the time that its blocks

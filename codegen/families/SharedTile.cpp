@@ -29,11 +29,9 @@ constexpr int64_t chunksOfBanks = 8;
 SharedTile::SharedTile(const Factor &factor, ArrayRef<unsigned> coordinates,
                        int64_t positions, int64_t depth, int64_t stages)
     : factor(factor), coordinates(coordinates), positions(positions),
-      depth(depth), stages(stages),
-      elementBytes(storageBytes(factor.element)) {
-  isTransposed = llvm::is_contained(coordinates,
-                                    static_cast<unsigned>(
-                                        factor.mostlyContiguous));
+      depth(depth), stages(stages), elementBytes(storageBytes(factor.element)) {
+  isTransposed = llvm::is_contained(
+      coordinates, static_cast<unsigned>(factor.mostlyContiguous));
   // ldmatrix transposes elements of 16 bits; others are as they are read.
   alongDepth = !isTransposed || elementBytes != 2;
 }
@@ -88,8 +86,8 @@ TileCopy::TileCopy(KernelFrame &frame, const Contraction &contraction,
       thread(thread), threads(threads), firstPosition(firstPosition),
       batch(batch) {}
 
-/// Chunks can be copied as such if they begin at multiples of 16 bytes, wherever
-/// the coordinates stand, and if none is partly outside.
+/// Chunks can be copied as such if they begin at multiples of 16 bytes,
+/// wherever the coordinates stand, and if none is partly outside.
 void TileCopy::prepare() {
   const Factor &factor = tile.factor;
   ArrayRef<unsigned> along =
@@ -130,7 +128,8 @@ void TileCopy::prepare() {
       }
       continue;
     }
-    aligned = math.both(aligned, math.isMultiple(frame.sizeValue(multiple), of));
+    aligned =
+        math.both(aligned, math.isMultiple(frame.sizeValue(multiple), of));
   }
   mayBeAligned = true;
   isAligned = b.named("aligned", aligned);
@@ -171,8 +170,8 @@ Result<TileCopy::Address> TileCopy::addressOf(Value position, Value depth) {
     address.inside = math.both(address.inside, guard->value);
   }
   const Memory &memory = *frame.memoryOf(load.getSource());
-  address.offset = b.first(
-      offsetOf(frame, memory, load.getSource().getType(), indices));
+  address.offset =
+      b.first(offsetOf(frame, memory, load.getSource().getType(), indices));
   return address;
 }
 
@@ -193,8 +192,7 @@ Status TileCopy::copyChunks(Value step, Value stage) {
   int64_t chunks = tile.lines() * tile.chunksOfLine();
   IndexMath math(b);
   Value firstDepth = math.times(step, tile.depth);
-  const Memory &memory =
-      *frame.memoryOf(LoadOp(tile.factor.load).getSource());
+  const Memory &memory = *frame.memoryOf(LoadOp(tile.factor.load).getSource());
   auto copy = [&](Value number) -> Status {
     Value line = b.named("line", math.over(number, tile.chunksOfLine()));
     Value chunk = b.named("chunk", math.mod(number, tile.chunksOfLine()));
@@ -213,8 +211,8 @@ Status TileCopy::copyChunks(Value step, Value stage) {
     } else {
       elements = b.constantIndex(tile.chunkElements());
     }
-    Value to = tile.offsetOf(b, stage, line, chunk,
-                             tile.permutationOf(b, line));
+    Value to =
+        tile.offsetOf(b, stage, line, chunk, tile.permutationOf(b, line));
     b.create<nvgpu::DeviceAsyncCopyOp>(
         nvgpu::DeviceAsyncTokenType::get(b.getContext()), tile.memory,
         ValueRange(to), memory.memref, ValueRange(from),
@@ -229,8 +227,7 @@ Status TileCopy::copyChunks(Value step, Value stage) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value number = b.named(
-      "number",
-      math.plus(thread, math.times(loop.getInductionVar(), threads)));
+      "number", math.plus(thread, math.times(loop.getInductionVar(), threads)));
   if (chunks % threads == 0) {
     return copy(number);
   }
@@ -243,8 +240,7 @@ Status TileCopy::copyElements(Value step, Value stage) {
   int64_t chunks = tile.lines() * tile.chunksOfLine();
   IndexMath math(b);
   Value firstDepth = math.times(step, tile.depth);
-  const Memory &memory =
-      *frame.memoryOf(LoadOp(tile.factor.load).getSource());
+  const Memory &memory = *frame.memoryOf(LoadOp(tile.factor.load).getSource());
   Type storage = storageType(memory.element);
   Value zero = b.create<arith::ConstantOp>(b.getZeroAttr(storage));
   auto loop = b.create<scf::ForOp>(thread, b.constantIndex(chunks),
@@ -287,8 +283,7 @@ Status TileCopy::copyElements(Value step, Value stage) {
   }
   Value whole = b.create<vector::FromElementsOp>(
       VectorType::get({tile.chunkElements()}, storage), elements);
-  Value to =
-      tile.offsetOf(b, stage, line, chunk, tile.permutationOf(b, line));
+  Value to = tile.offsetOf(b, stage, line, chunk, tile.permutationOf(b, line));
   b.create<vector::StoreOp>(whole, tile.memory, to);
   return Status::ok();
 }

@@ -6,8 +6,8 @@
 //
 // The tile consists of lines of chunks of 16 bytes. A line holds neighbours
 // along the depth, or along the positions (rows of the first factor, columns of
-// the second). Chunks are permuted within a line by a number that depends on the
-// line, such that eight lines' chunks of the same number, which is what
+// the second). Chunks are permuted within a line by a number that depends on
+// the line, such that eight lines' chunks of the same number, which is what
 // ldmatrix reads, lie in all 32 banks; so do eight neighbours of a line.
 //
 //===----------------------------------------------------------------------===//
@@ -29,9 +29,9 @@ struct SharedTile {
   llvm::ArrayRef<unsigned> coordinates; ///< the positions'
   int64_t positions, depth, stages;
   int64_t elementBytes;
-  bool alongDepth;     ///< what a line's elements are
-  bool isTransposed;   ///< memory has the positions side by side
-  mlir::Value memory;  ///< all stages
+  bool alongDepth;    ///< what a line's elements are
+  bool isTransposed;  ///< memory has the positions side by side
+  mlir::Value memory; ///< all stages
 
   int64_t chunkElements() const { return MmaTile::chunkBytes / elementBytes; }
   int64_t lines() const { return alongDepth ? positions : depth; }

@@ -7,9 +7,9 @@
 #include "codegen/families/SimtTactics.h"
 #include "codegen/families/Access.h"
 #include "codegen/families/Grid.h"
+#include "codegen/families/MmaTactic.h"
 #include "codegen/families/Nest.h"
 #include "codegen/families/NestSchedule.h"
-#include "codegen/families/MmaTactic.h"
 #include "codegen/families/ReferenceTactic.h"
 #include "codegen/families/Rows.h"
 #include "codegen/families/RowsSimt.h"
@@ -185,8 +185,8 @@ struct Tactics {
   std::vector<const Tactic *> forReduce = {&mma, &teamReduce, &reference};
   std::vector<const Tactic *> forRows = {&registerRows, &blockRows, &reference};
   std::vector<const Tactic *> forOthers = {&reference};
-  std::vector<const Tactic *> all = {&mma, &teamReduce, &registerRows, &blockRows,
-                                     &reference};
+  std::vector<const Tactic *> all = {&mma, &teamReduce, &registerRows,
+                                     &blockRows, &reference};
 };
 
 } // namespace

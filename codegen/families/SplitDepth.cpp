@@ -63,12 +63,13 @@ static void dropUnused(FusedOp op) {
 }
 
 /// A region that holds what `build` makes of the operands of `like`.
-static FusedOp
-buildRegion(OpBuilder &builder, FusedOp like, const Twine &name,
-            ValueRange inputs, TypeRange results,
-            llvm::function_ref<SmallVector<Value>(OpBuilder &, Block &)> build) {
-  auto region = FusedOp::create(builder, like.getLoc(), results,
-                                builder.getStringAttr(name), inputs, Attribute());
+static FusedOp buildRegion(
+    OpBuilder &builder, FusedOp like, const Twine &name, ValueRange inputs,
+    TypeRange results,
+    llvm::function_ref<SmallVector<Value>(OpBuilder &, Block &)> build) {
+  auto region =
+      FusedOp::create(builder, like.getLoc(), results,
+                      builder.getStringAttr(name), inputs, Attribute());
   Block *block = builder.createBlock(&region.getBody());
   for (Value input : inputs) {
     block->addArgument(input.getType(), input.getLoc());

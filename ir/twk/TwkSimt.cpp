@@ -57,8 +57,11 @@ bool isSimtOp(Operation *op) {
   return dialect == "arith" || dialect == "math" ||
          isa<ReturnOp, scf::ForOp, scf::IfOp, scf::YieldOp, memref::LoadOp,
              memref::StoreOp, memref::ViewOp, memref::CastOp, memref::AllocaOp,
-             memref::AllocOp, memref::AtomicRMWOp, memref::DimOp, vector::LoadOp, vector::StoreOp,
-             vector::ExtractOp, vector::InsertOp, vector::FromElementsOp, vector::ExtractStridedSliceOp, memref::ExtractAlignedPointerAsIndexOp, MmaBytesOp,
+             memref::AllocOp, memref::AtomicRMWOp, memref::DimOp,
+             vector::LoadOp, vector::StoreOp, vector::ExtractOp,
+             vector::InsertOp, vector::FromElementsOp,
+             vector::ExtractStridedSliceOp,
+             memref::ExtractAlignedPointerAsIndexOp, MmaBytesOp,
              vector::BroadcastOp, gpu::ThreadIdOp, gpu::BlockIdOp,
              gpu::BarrierOp, gpu::ShuffleOp, gpu::DynamicSharedMemoryOp,
              nvgpu::MmaSyncOp, nvgpu::LdMatrixOp, nvgpu::DeviceAsyncCopyOp,

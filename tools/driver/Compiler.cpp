@@ -101,7 +101,8 @@ Status Compile::loadDump() {
 }
 
 Status Compile::load() {
-  TW_RETURN_IF_ERROR(options.startFrom == Phase::Import ? import() : loadDump());
+  TW_RETURN_IF_ERROR(options.startFrom == Phase::Import ? import()
+                                                        : loadDump());
   if (options.tf32) {
     (*module)->setAttr(families::precisionAttr,
                        StringAttr::get(&context, "tf32"));

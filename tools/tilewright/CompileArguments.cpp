@@ -29,7 +29,8 @@ void CompileArguments::addTo(CLI::App &app) {
       ->type_name("KERNEL=FILE.cu");
   app.add_option("--precision", precision,
                  "f32, or tf32: a GPU's matrix units round factors of f32 to "
-                 "10 bits of mantissa")->type_name("POLICY");
+                 "10 bits of mantissa")
+      ->type_name("POLICY");
   app.add_flag("--strict", strict,
                "Keep every cast and rounding of the ONNX graph");
   app.add_flag("--reference", reference,

@@ -29,9 +29,9 @@ static const fltSemantics *semanticsOf(const std::string &type) {
 }
 
 static size_t bytesOf(const std::string &type) {
-  return type == "f32" || type == "i32"       ? 4
-         : type == "f16" || type == "bf16"    ? 2
-                                              : 1;
+  return type == "f32" || type == "i32"    ? 4
+         : type == "f16" || type == "bf16" ? 2
+                                           : 1;
 }
 
 static void encode(const std::string &type, double value, uint8_t *to) {
@@ -57,7 +57,7 @@ static double decode(const std::string &type, const uint8_t *from) {
     number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
     return number.convertToDouble();
   }
-  return type == "ui8" ? double(bits)
+  return type == "ui8"  ? double(bits)
          : type == "i8" ? double(static_cast<int8_t>(bits))
                         : double(static_cast<int32_t>(bits));
 }
@@ -70,7 +70,7 @@ Bytes randomNumbers(const std::string &type, size_t count, unsigned seed) {
   Bytes bytes(count * bytesOf(type));
   for (size_t i = 0; i < count; ++i) {
     double value = distribution(generator);
-    value = type == "ui8" ? std::floor(128 + 128 * value)
+    value = type == "ui8"  ? std::floor(128 + 128 * value)
             : type == "i8" ? std::floor(128 * value)
                            : value;
     encode(type, value, &bytes[i * bytesOf(type)]);
@@ -150,7 +150,8 @@ static std::string moduleText(const MmaCase &test) {
   std::string k = test.isStatic ? std::to_string(test.shapes.front().k) : "K";
   auto loaded = [](const std::string &t) { return t == "ui8" ? "i8" : t; };
   std::string text = "module attributes {tw.precision = \"tf32\"} {\nfunc.func "
-                     "@f(%x: " + a + ", %w: " + b;
+                     "@f(%x: " +
+                     a + ", %w: " + b;
   bool hasExtra = hasBias || hasResidual;
   text += (hasExtra ? ", %e: " + extra : std::string()) + ") {\n";
   text += "%r = tw.fused @mm(%a = %x : " + a + ", %b = %w : " + b;
@@ -240,9 +241,16 @@ void checkCase(SimtRegion &region, const MmaCase &test, const MmaShape &shape) {
   int status = region.run(
       buffers, 1, {{"B", batch}, {"M", m}, {"N", n}, {"K", k}}, misalign);
   EXPECT_EQ(status, 0);
-  auto at = [&](size_t buffer, const std::string &type, int64_t index) {
-    return numberAt(type, buffers[buffer], index);
+  auto decoded = [&](size_t buffer, const std::string &type) {
+    std::vector<double> numbers(buffers[buffer].size() / bytesOf(type));
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = numberAt(type, buffers[buffer], i);
+    }
+    return numbers;
   };
+  std::vector<double> left = decoded(0, test.a), right = decoded(1, test.b);
+  std::vector<double> results = decoded(buffers.size() - 1, to);
+  std::vector<double> extra = decoded(2, hasBias ? "f32" : to);
   // Sums of f32 round each time; tf32 has 10 bits of mantissa.
   double ofSum = double(k + 2) * std::ldexp(1.0, -23) +
                  (test.a == "f32" ? std::ldexp(1.0, -10) : 0);
@@ -254,10 +262,10 @@ void checkCase(SimtRegion &region, const MmaCase &test, const MmaShape &shape) {
     int64_t z = index / (m * n), i = index / n % m, j = index % n;
     double sum = 0, size = 0;
     for (int64_t p = 0; p < k; ++p) {
-      double x = at(0, test.a,
-                    test.transposeA ? (z * k + p) * m + i : (z * m + i) * k + p);
-      double y = at(1, test.b,
-                    test.transposeB ? (z * n + j) * k + p : (z * k + p) * n + j);
+      double x =
+          left[test.transposeA ? (z * k + p) * m + i : (z * m + i) * k + p];
+      double y =
+          right[test.transposeB ? (z * n + j) * k + p : (z * k + p) * n + j];
       sum += x * y;
       size += std::abs(x * y);
     }
@@ -270,11 +278,11 @@ void checkCase(SimtRegion &region, const MmaCase &test, const MmaShape &shape) {
       }
     }
     if (hasBias) {
-      expected = std::max(0.0, expected + at(2, "f32", j));
+      expected = std::max(0.0, expected + extra[j]);
     } else if (test.epilogue == Epilogue::ResidualSigmoid) {
-      expected = 1 / (1 + std::exp(-(expected + at(2, to, index))));
+      expected = 1 / (1 + std::exp(-(expected + extra[index])));
     }
-    double actual = at(buffers.size() - 1, to, index);
+    double actual = results[index];
     double bound = ofSum * size + (ofResult + std::ldexp(1.0, -21)) *
                                       (std::abs(expected) + 1e-3);
     bound += isInteger(test) && test.epilogue != Epilogue::None
@@ -319,13 +327,11 @@ std::vector<MmaCase> allMmaCases() {
   std::vector<MmaCase> cases;
   // The first has whole tiles and aligned rows.
   const std::vector<MmaShape> shapes = {
-      {1, 64, 64, 128}, {2, 33, 40, 96},  {1, 1, 7, 5},
-      {1, 17, 65, 31},  {2, 48, 24, 200}, {1, 40, 72, 64, 4},
-      {1, 5, 16, 0}};
+      {1, 64, 64, 128}, {2, 33, 40, 96},    {1, 1, 7, 5}, {1, 17, 65, 31},
+      {2, 48, 24, 200}, {1, 40, 72, 64, 4}, {1, 5, 16, 0}};
   const std::vector<std::pair<const char *, const char *>> types = {
-      {"f16", "f16"},           {"bf16", "bf16"},
-      {"f32", "f32"},           {"i8", "i8"},
-      {"ui8", "i8"},            {"f8E4M3FN", "f8E4M3FN"},
+      {"f16", "f16"},        {"bf16", "bf16"}, {"f32", "f32"},
+      {"i8", "i8"},          {"ui8", "i8"},    {"f8E4M3FN", "f8E4M3FN"},
       {"f8E5M2", "f8E4M3FN"}};
   int number = 0;
   for (auto [a, b] : types) {

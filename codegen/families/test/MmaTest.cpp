@@ -57,16 +57,17 @@ void checkConvolution(int64_t channels, int64_t outputs, int64_t size,
   std::string s = channelsLast ? tensor({2, out, out, outputs}, "f32")
                                : tensor({2, outputs, out, out}, "f32");
   std::string k = std::to_string(kernel), z = std::to_string(size);
-  std::string text =
-      "func.func @f(%x: " + x + ", %w: " + w + ") {\n%r = tw.fused @conv(%a = " +
-      "%x : " + x + ", %b = %w : " + w + ") {\n%s = tw.reduce add (" +
-      (channelsLast ? "%n, %i, %j, %m" : "%n, %m, %i, %j") + ") over (%c, %h, " +
-      "%v) in <[" + std::to_string(channels) + ", " + k + ", " + k + "]> " +
-      "attributes {root = \"conv\"} {\n%st = arith.constant " +
-      std::to_string(stride) + " : index\n%p = arith.constant " +
-      std::to_string(pad) + " : index\n%size = arith.constant " + z +
-      " : index\n%nil = arith.constant 0 : index\n" +
-      "%none = arith.constant 0.0 : f16\n";
+  std::string text = "func.func @f(%x: " + x + ", %w: " + w +
+                     ") {\n%r = tw.fused @conv(%a = " + "%x : " + x +
+                     ", %b = %w : " + w + ") {\n%s = tw.reduce add (" +
+                     (channelsLast ? "%n, %i, %j, %m" : "%n, %m, %i, %j") +
+                     ") over (%c, %h, " + "%v) in <[" +
+                     std::to_string(channels) + ", " + k + ", " + k + "]> " +
+                     "attributes {root = \"conv\"} {\n%st = arith.constant " +
+                     std::to_string(stride) + " : index\n%p = arith.constant " +
+                     std::to_string(pad) + " : index\n%size = arith.constant " +
+                     z + " : index\n%nil = arith.constant 0 : index\n" +
+                     "%none = arith.constant 0.0 : f16\n";
   for (auto [base, offset, row, inside] :
        {std::array{"%i", "%h", "%y", "%in0"}, {"%j", "%v", "%u", "%in1"}}) {
     std::string r = row, t = inside;
@@ -83,8 +84,8 @@ void checkConvolution(int64_t channels, int64_t outputs, int64_t size,
           " -> f16\n%g = tw.load %b[%m, %h, %v, %c] : " + w +
           " -> f16\n%qw = arith.extf %q : f16 to f32\n" +
           "%gw = arith.extf %g : f16 to f32\n%t = arith.mulf %qw, %gw : f32\n" +
-          "tw.yield %t : f32\n} : " + s + "\ntw.yield %s : " + s + "\n} : " +
-          s + "\nreturn\n}";
+          "tw.yield %t : f32\n} : " + s + "\ntw.yield %s : " + s +
+          "\n} : " + s + "\nreturn\n}";
   auto region = SimtRegion::compile(text, *findTarget("sm_80"));
   ASSERT_TRUE(region);
   EXPECT_EQ(region->tactic, "contract.mma");
@@ -148,6 +149,35 @@ TEST(MmaConvolution, ChannelsSecond) {
   checkConvolution(16, 32, 8, 3, 2, false);
 }
 
+TEST(MmaTraffic, IsWhatTheTileNeeds) {
+  if (!hasCudaCompiler()) {
+    GTEST_SKIP() << "NVRTC is not installed";
+  }
+  for (const char *type : {"f16", "i8"}) {
+    MmaCase test{type, type, false, true};
+    test.isStatic = true;
+    MmaShape shape{1, 256, 128, 256};
+    test.shapes = {shape};
+    auto region = compileCase(test);
+    ASSERT_TRUE(region);
+    checkCase(*region, test, shape);
+    auto tile = families::MmaTile::fromAttribute(region->parameters);
+    int64_t bytes = type[0] == 'f' ? 2 : 1,
+            resultBytes = type[0] == 'f' ? 2 : 4;
+    double blocks =
+        double(shape.m / tile.rows) * double(shape.n / tile.columns);
+    double loads =
+        blocks * double(tile.rows + tile.columns) * double(shape.k * bytes);
+    double stores = double(shape.m * shape.n * resultBytes);
+    constexpr double sectorBytes = 32;
+    EXPECT_NEAR(region->counters.globalLoads.sectors * sectorBytes / loads, 1,
+                0.05);
+    EXPECT_NEAR(region->counters.globalStores.sectors * sectorBytes / stores, 1,
+                0.05);
+    EXPECT_EQ(region->counters.sharedConflicts, 0u);
+  }
+}
+
 /// A product that is large enough for large tiles.
 MmaCase largeCase(const char *type) {
   MmaCase test{type, type};
@@ -163,12 +193,11 @@ void expectNoSpills(const MmaCase &test, const TargetSpec &target) {
   const CudaBinary &binary = region->kernel.binary;
   EXPECT_EQ(binary.spillBytes, 0u);
   if (getenv("TILEWRIGHT_SHOW_TILES")) {
-    std::cout << target.name << " " << test.name() << ": "
-              << region->kernel.name << ", " << binary.registers
-              << " registers (expected "
-              << families::MmaTile::fromAttribute(region->parameters)
-                     .registers()
-              << "), " << region->kernel.milliseconds << " ms\n";
+    std::cout
+        << target.name << " " << test.name() << ": " << region->kernel.name
+        << ", " << binary.registers << " registers (expected "
+        << families::MmaTile::fromAttribute(region->parameters).registers()
+        << "), " << region->kernel.milliseconds << " ms\n";
   }
 }
 

@@ -46,17 +46,17 @@ static void widenBytes(ModuleOp module) {
   }
 }
 
-std::unique_ptr<SimtRegion> SimtRegion::compile(
-    const std::string &text, const TargetSpec &target,
-    std::function<DictionaryAttr(MLIRContext *)> parameters) {
+std::unique_ptr<SimtRegion>
+SimtRegion::compile(const std::string &text, const TargetSpec &target,
+                    std::function<DictionaryAttr(MLIRContext *)> parameters) {
   DialectRegistry dialects;
   dialects.insert<tw::TwDialect, twk::TwkDialect, func::FuncDialect,
                   arith::ArithDialect, math::MathDialect, scf::SCFDialect,
-                  memref::MemRefDialect, vector::VectorDialect,
-                  gpu::GPUDialect, nvgpu::NVGPUDialect>();
+                  memref::MemRefDialect, vector::VectorDialect, gpu::GPUDialect,
+                  nvgpu::NVGPUDialect>();
   auto result = std::make_unique<SimtRegion>();
-  result->context = std::make_shared<MLIRContext>(
-      dialects, MLIRContext::Threading::DISABLED);
+  result->context =
+      std::make_shared<MLIRContext>(dialects, MLIRContext::Threading::DISABLED);
   result->context->loadAllAvailableDialects();
   result->module = parseSourceString<ModuleOp>(text, result->context.get());
   if (!result->module) {
@@ -149,7 +149,8 @@ int SimtRegion::run(std::vector<std::vector<uint8_t>> &buffers, size_t outputs,
   }
   int64_t blocks = valueOf(launch.tasks);
   values.push_back(blocks);
-  auto workspace = memory->allocate(valueOf(launch.workspaceBytes), "workspace");
+  auto workspace =
+      memory->allocate(valueOf(launch.workspaceBytes), "workspace");
   auto status = memory->allocate(4, "status");
   int code = 0;
   EXPECT_TRUE(memory->write(*status, &code, 4));
