@@ -35,7 +35,7 @@ using namespace tilewright::tw;
 
 namespace tilewright::families {
 
-Launch mmaLaunch(const FusedRegion &region, const Contraction &contraction,
+Launch mmaLaunch(const FusedRegion &region, const MatrixProduct &contraction,
                  const MmaTile &tile) {
   Launch launch;
   launch.sizes = sizesOf(region.op);
@@ -54,7 +54,7 @@ namespace {
 
 class MmaEmitter {
 public:
-  MmaEmitter(KernelFrame &frame, const Contraction &contraction,
+  MmaEmitter(KernelFrame &frame, const MatrixProduct &contraction,
              const MmaTile &tile)
       : frame(frame), b(frame.getBuilder()), math(b), region(frame.getRegion()),
         contraction(contraction), tile(tile),
@@ -95,7 +95,7 @@ private:
   LaneBuilder &b;
   IndexMath math;
   const FusedRegion &region;
-  const Contraction &contraction;
+  const MatrixProduct &contraction;
   const MmaTile &tile;
   SharedTile a, bTile;
   Type sumType;
@@ -404,7 +404,7 @@ void MmaEmitter::store(Value value, ArrayRef<Lanes> coordinates) {
 }
 
 Result<twk::KernelOp> buildMma(const FusedRegion &region,
-                               const Contraction &contraction,
+                               const MatrixProduct &contraction,
                                const MmaTile &tile, const TargetSpec &target,
                                StringRef name, OpBuilder &builder) {
   KernelFrame frame(region, target, name, builder);

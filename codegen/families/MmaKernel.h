@@ -12,12 +12,12 @@
 namespace tilewright::families {
 
 /// \returns the grid, the threads and the shared memory of a contraction.
-Launch mmaLaunch(const FusedRegion &region, const Contraction &contraction,
+Launch mmaLaunch(const FusedRegion &region, const MatrixProduct &contraction,
                  const MmaTile &tile);
 
 /// Builds the kernel of a region of form Reduce.
 Result<twk::KernelOp> buildMma(const FusedRegion &region,
-                               const Contraction &contraction,
+                               const MatrixProduct &contraction,
                                const MmaTile &tile, const TargetSpec &target,
                                llvm::StringRef name, mlir::OpBuilder &builder);
 

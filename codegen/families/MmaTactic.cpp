@@ -29,7 +29,8 @@ std::optional<Refusal> MmaContract::applicable(FusedOp op,
     return Refusal{"TWT103", "it is no sum of products"};
   }
   Refusal refusal;
-  std::optional<Contraction> contraction = matchContraction(*region, refusal);
+  std::optional<MatrixProduct> contraction =
+      matchMatrixProduct(*region, refusal);
   if (!contraction) {
     return refusal;
   }
@@ -50,9 +51,9 @@ std::optional<Refusal> MmaContract::applicable(FusedOp op,
   return std::nullopt;
 }
 
-static Result<Contraction> contractionOf(const FusedRegion &region) {
+static Result<MatrixProduct> matrixProductOf(const FusedRegion &region) {
   Refusal refusal;
-  if (auto contraction = matchContraction(region, refusal)) {
+  if (auto contraction = matchMatrixProduct(region, refusal)) {
     return *contraction;
   }
   return Status(ErrorCode::Internal,
@@ -64,7 +65,7 @@ Result<DictionaryAttr> MmaContract::choose(FusedOp op,
                                            const TargetSpec &target) const {
   Result<FusedRegion> region = analyseRegion(op);
   TW_RETURN_IF_ERROR(region.status());
-  Result<Contraction> contraction = contractionOf(*region);
+  Result<MatrixProduct> contraction = matrixProductOf(*region);
   TW_RETURN_IF_ERROR(contraction.status());
   std::optional<MmaTile> tile = chooseMmaTile(*contraction, *target.gpu);
   if (!tile) {
@@ -81,7 +82,7 @@ static MmaTile tileOf(FusedOp op) {
 Result<Launch> MmaContract::launch(FusedOp op) const {
   Result<FusedRegion> region = analyseRegion(op);
   TW_RETURN_IF_ERROR(region.status());
-  Result<Contraction> contraction = contractionOf(*region);
+  Result<MatrixProduct> contraction = matrixProductOf(*region);
   TW_RETURN_IF_ERROR(contraction.status());
   return mmaLaunch(*region, *contraction, tileOf(op));
 }
@@ -91,7 +92,7 @@ Result<twk::KernelOp> MmaContract::build(FusedOp op, const TargetSpec &target,
                                          OpBuilder &builder) const {
   Result<FusedRegion> region = analyseRegion(op);
   TW_RETURN_IF_ERROR(region.status());
-  Result<Contraction> contraction = contractionOf(*region);
+  Result<MatrixProduct> contraction = matrixProductOf(*region);
   TW_RETURN_IF_ERROR(contraction.status());
   return buildMma(*region, *contraction, tileOf(op), target, kernelName,
                   builder);

@@ -79,7 +79,7 @@ struct Problem {
 
 } // namespace
 
-static double guessed(const Contraction &contraction,
+static double guessed(const MatrixProduct &contraction,
                       ArrayRef<unsigned> coordinates) {
   // What is dynamic is mostly a batch or a length.
   constexpr double usual = 256;
@@ -170,7 +170,7 @@ std::vector<MmaTile> mmaTiles(int64_t elementBytes) {
   return tiles;
 }
 
-static Problem problemOf(const Contraction &contraction, const GpuSpec &gpu) {
+static Problem problemOf(const MatrixProduct &contraction, const GpuSpec &gpu) {
   return {guessed(contraction, contraction.batches),
           guessed(contraction, contraction.rows),
           guessed(contraction, contraction.columns),
@@ -194,13 +194,13 @@ bestTile(const Problem &problem, const GpuSpec &gpu) {
   return best;
 }
 
-std::optional<MmaTile> chooseMmaTile(const Contraction &contraction,
+std::optional<MmaTile> chooseMmaTile(const MatrixProduct &contraction,
                                      const GpuSpec &gpu) {
   auto best = bestTile(problemOf(contraction, gpu), gpu);
   return best ? std::optional(best->first) : std::nullopt;
 }
 
-std::optional<DepthParts> chooseDepthParts(const Contraction &contraction,
+std::optional<DepthParts> chooseDepthParts(const MatrixProduct &contraction,
                                            const GpuSpec &gpu) {
   // The longest coordinate: what is left of it should still be whole chunks.
   std::optional<unsigned> coordinate;

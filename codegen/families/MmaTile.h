@@ -13,7 +13,7 @@
 
 #pragma once
 
-#include "codegen/families/Contraction.h"
+#include "codegen/families/MatrixProduct.h"
 #include "targets/TargetSpec.h"
 
 namespace tilewright::families {
@@ -58,7 +58,7 @@ std::vector<MmaTile> mmaTiles(int64_t elementBytes);
 
 /// \returns the tile that should take least time, by the time that its blocks
 /// need for arithmetic and for memory; nothing if none fits.
-std::optional<MmaTile> chooseMmaTile(const Contraction &contraction,
+std::optional<MmaTile> chooseMmaTile(const MatrixProduct &contraction,
                                      const GpuSpec &gpu);
 
 /// Parts of a contraction's depth that blocks of their own compute.
@@ -69,7 +69,7 @@ struct DepthParts {
 
 /// \returns the parts with which a contraction should take least time, their
 /// sum included; nothing if that is one part.
-std::optional<DepthParts> chooseDepthParts(const Contraction &contraction,
+std::optional<DepthParts> chooseDepthParts(const MatrixProduct &contraction,
                                            const GpuSpec &gpu);
 
 } // namespace tilewright::families

@@ -51,7 +51,7 @@ Value SharedTile::offsetOf(LaneBuilder &b, Value stage, Value line, Value chunk,
   return math.plus(start, math.times(place, chunkElements()));
 }
 
-void splitIndex(KernelFrame &frame, const Contraction &contraction,
+void splitIndex(KernelFrame &frame, const MatrixProduct &contraction,
                 ArrayRef<unsigned> group, Value index,
                 MutableArrayRef<Lanes> coordinates) {
   LaneBuilder &b = frame.getBuilder();
@@ -79,7 +79,7 @@ void splitIndex(KernelFrame &frame, const Contraction &contraction,
 // Copies
 //===----------------------------------------------------------------------===//
 
-TileCopy::TileCopy(KernelFrame &frame, const Contraction &contraction,
+TileCopy::TileCopy(KernelFrame &frame, const MatrixProduct &contraction,
                    const SharedTile &tile, Value thread, int64_t threads,
                    Value firstPosition, ArrayRef<Lanes> batch)
     : frame(frame), b(frame.getBuilder()), contraction(contraction), tile(tile),

@@ -14,8 +14,8 @@
 
 #pragma once
 
-#include "codegen/families/Contraction.h"
 #include "codegen/families/KernelFrame.h"
+#include "codegen/families/MatrixProduct.h"
 #include "codegen/families/MmaTile.h"
 
 namespace tilewright::families {
@@ -51,7 +51,7 @@ struct SharedTile {
 class TileCopy {
 public:
   /// \param first coordinates of the block: batches are set.
-  TileCopy(KernelFrame &frame, const Contraction &contraction,
+  TileCopy(KernelFrame &frame, const MatrixProduct &contraction,
            const SharedTile &tile, mlir::Value thread, int64_t threads,
            mlir::Value firstPosition, llvm::ArrayRef<Lanes> batch);
 
@@ -71,7 +71,7 @@ private:
 
   KernelFrame &frame;
   LaneBuilder &b;
-  const Contraction &contraction;
+  const MatrixProduct &contraction;
   const SharedTile &tile;
   mlir::Value thread;
   int64_t threads;
@@ -83,7 +83,7 @@ private:
 
 /// \returns the positions' coordinates for the number `index` in the row-major
 /// order of `group`, into `coordinates`.
-void splitIndex(KernelFrame &frame, const Contraction &contraction,
+void splitIndex(KernelFrame &frame, const MatrixProduct &contraction,
                 llvm::ArrayRef<unsigned> group, mlir::Value index,
                 llvm::MutableArrayRef<Lanes> coordinates);
 

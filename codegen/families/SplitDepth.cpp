@@ -81,7 +81,7 @@ static FusedOp buildRegion(
   return region;
 }
 
-static void divide(FusedOp op, const Contraction &contraction,
+static void divide(FusedOp op, const MatrixProduct &contraction,
                    const DepthParts &parts) {
   OpBuilder builder(op);
   ReduceOp reduce = contraction.reduce;
@@ -146,7 +146,8 @@ Status splitDepth(ModuleOp module, const TargetSpec &target, DecisionLog &log) {
     Result<FusedRegion> region = analyseRegion(op);
     TW_RETURN_IF_ERROR(region.status());
     Refusal refusal;
-    std::optional<Contraction> contraction = matchContraction(*region, refusal);
+    std::optional<MatrixProduct> contraction =
+        matchMatrixProduct(*region, refusal);
     std::optional<DepthParts> parts =
         contraction ? chooseDepthParts(*contraction, *target.gpu)
                     : std::nullopt;

@@ -1,10 +1,10 @@
-//===- Contraction.cpp - a reduction as a product of matrices -------------===//
+//===- MatrixProduct.cpp - a reduction as a product of matrices -----------===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/families/Contraction.h"
+#include "codegen/families/MatrixProduct.h"
 #include "codegen/families/Access.h"
 #include "codegen/families/Guards.h"
 #include "mlir/IR/Matchers.h"
@@ -14,11 +14,11 @@ using namespace tilewright::tw;
 
 namespace tilewright::families {
 
-DimExpr Contraction::extentOf(unsigned coordinate) const {
+DimExpr MatrixProduct::extentOf(unsigned coordinate) const {
   return reduce.getDomain()[coordinate];
 }
 
-DimExpr Contraction::extentOf(ArrayRef<unsigned> coordinates) const {
+DimExpr MatrixProduct::extentOf(ArrayRef<unsigned> coordinates) const {
   DimExpr product = DimExpr::constant(reduce.getContext(), 1);
   for (unsigned coordinate : coordinates) {
     product = product * extentOf(coordinate);
@@ -251,13 +251,13 @@ static bool padsZeros(LoadOp load) {
          matchPattern(load.getOtherwise(), m_AnyZeroFloat());
 }
 
-std::optional<Contraction> matchContraction(const FusedRegion &region,
-                                            Refusal &refusal) {
+std::optional<MatrixProduct> matchMatrixProduct(const FusedRegion &region,
+                                                Refusal &refusal) {
   auto refuse = [&](const Refusal &reason) {
     refusal = reason;
     return std::nullopt;
   };
-  Contraction result;
+  MatrixProduct result;
   result.reduce = region.getReduce();
   Operation *product = productOfBody(result.reduce);
   if (!product) {

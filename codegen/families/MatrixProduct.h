@@ -1,4 +1,4 @@
-//===- Contraction.h - a reduction as a product of matrices -----*- C++ -*-===//
+//===- MatrixProduct.h - a reduction as a product of matrices ---*- C++ -*-===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -33,7 +33,7 @@ struct Factor {
 
 /// Coordinates are numbered as the arguments of the reduction's body, and stand
 /// from the outermost to the innermost.
-struct Contraction {
+struct MatrixProduct {
   mutable tw::ReduceOp reduce;
   Factor a, b; ///< b has the column that is innermost in the result
   llvm::SmallVector<unsigned> batches, rows, columns, depth;
@@ -46,7 +46,7 @@ struct Contraction {
 };
 
 /// \returns the form of a region's reduction, or why it has none.
-std::optional<Contraction> matchContraction(const FusedRegion &region,
-                                            Refusal &refusal);
+std::optional<MatrixProduct> matchMatrixProduct(const FusedRegion &region,
+                                                Refusal &refusal);
 
 } // namespace tilewright::families
