@@ -42,7 +42,10 @@ std::string storageName(Type type) {
   if (type.isF64()) {
     return "double";
   }
-  if (type.isIndex() || type.isInteger(64)) {
+  if (type.isIndex()) {
+    return "index";
+  }
+  if (type.isInteger(64)) {
     return "i64";
   }
   switch (type.getIntOrFloatBitWidth()) {
@@ -56,7 +59,10 @@ std::string storageName(Type type) {
 }
 
 std::string unsignedTypeName(Type type) {
-  if (type.isIndex() || type.isInteger(64)) {
+  if (type.isIndex()) {
+    return "uindex";
+  }
+  if (type.isInteger(64)) {
     return "u64";
   }
   switch (type.getIntOrFloatBitWidth()) {
@@ -110,9 +116,12 @@ Expression literal(TypedAttr value, bool isArgument) {
   if (number == INT64_MIN) {
     return {"i64(0x8000000000000000)"};
   }
-  bool isWide = bits.getBitWidth() == 64;
-  std::string suffix = isArgument && isWide ? "ll" : "";
-  return {std::to_string(number) + suffix, number < 0 ? Unary : Primary};
+  std::string text = std::to_string(number);
+  if (isArgument && type.isIndex()) {
+    return {"index(" + text + ")"};
+  }
+  std::string suffix = isArgument && type.isInteger(64) ? "ll" : "";
+  return {text + suffix, number < 0 ? Unary : Primary};
 }
 
 } // namespace tilewright::cuda

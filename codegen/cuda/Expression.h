@@ -34,6 +34,9 @@ struct Expression {
   std::string text;
   Precedence precedence = Primary;
   bool readsMemory = false; ///< it must not move across a write
+  /// The expression before it was turned into its own type, which a declaration
+  /// does anyway; empty: the text.
+  std::string unconverted = {};
 
   /// \returns the text, in parentheses if it binds less tightly than `most`.
   std::string within(Precedence most) const {
@@ -41,8 +44,8 @@ struct Expression {
   }
 };
 
-/// \returns the C++ type of a scalar or vector of a kernel: `i64` for an index,
-/// `float`, `Vec<float, 4>`.
+/// \returns the C++ type of a scalar or vector of a kernel: `index`, `float`,
+/// `Vec<float, 4>`.
 std::string typeName(mlir::Type type);
 /// The unsigned type of an integer's or index's width.
 std::string unsignedTypeName(mlir::Type type);

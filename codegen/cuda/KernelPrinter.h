@@ -83,7 +83,10 @@ private:
   }
   std::string fresh(llvm::StringRef base);
   std::string nameFor(mlir::Value value);
+  /// Holds an expression back, or declares it.
   void define(mlir::Value value, Expression expression);
+  void declare(mlir::Value value, const Expression &expression,
+               const std::string &text);
   void name(mlir::Value value, std::string text) {
     names[value] = std::move(text);
   }

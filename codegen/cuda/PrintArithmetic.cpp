@@ -13,6 +13,7 @@
 
 #include "codegen/cuda/KernelPrinter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -28,6 +29,11 @@ Expression KernelPrinter::binary(Operation *op, const char *symbol,
 }
 
 Expression KernelPrinter::asUnsigned(Value value) {
+  APInt constant;
+  if (!names.contains(value) && matchPattern(value, m_ConstantInt(&constant)) &&
+      constant.isNonNegative() && constant.getActiveBits() < 31) {
+    return {std::to_string(constant.getZExtValue()) + "u"};
+  }
   return {unsignedTypeName(value.getType()) + "(" + use(value).text + ")"};
 }
 
@@ -91,9 +97,11 @@ std::optional<Expression> KernelPrinter::integerArithmetic(Operation *op) {
     return narrowed({left + " " + symbol + " " + right, precedence});
   };
   auto unsignedBinary = [&](const char *symbol) -> Expression {
-    std::string left = asUnsigned(op->getOperand(0)).text;
+    std::string left = unsignedTypeName(op->getOperand(0).getType()) + "(" +
+                       use(op->getOperand(0)).text + ")";
     std::string right = asUnsigned(op->getOperand(1)).text;
-    return {name + "(" + left + " " + symbol + " " + right + ")"};
+    std::string text = left + " " + symbol + " " + right;
+    return {name + "(" + text + ")", Primary, false, text};
   };
   auto function = [&](const char *called, bool isUnsigned = false) {
     if (!isIndex && type.getIntOrFloatBitWidth() < 32) {

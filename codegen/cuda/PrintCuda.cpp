@@ -131,10 +131,10 @@ std::string KernelPrinter::signature() {
   }
   for (auto [i, size] : llvm::enumerate(kernel.getSizes())) {
     std::string argument = "n" + std::to_string(i);
-    text += "i64 " + argument + ", ";
+    text += "long long " + argument + ", ";
     name(size, argument);
   }
-  text += "i64 blocks, i8 *workspace, int *status) {\n";
+  text += "long long blocks, i8 *workspace, int *status) {\n";
   name(kernel.getBlocks(), "blocks");
   name(kernel.getWorkspace(), "workspace");
   name(kernel.getStatus(), "status");
@@ -177,11 +177,16 @@ std::string KernelPrinter::comment() {
 }
 
 /// \returns the declarations of those short names of types that `code` has.
-static std::string shortNames(StringRef code) {
-  constexpr std::pair<const char *, const char *> all[] = {
-      {"i64", "long long"},      {"u64", "unsigned long long"},
-      {"i8", "signed char"},     {"u16", "unsigned short"},
-      {"u8", "unsigned char"},   {"f16", "unsigned short"},
+static std::string shortNames(StringRef code, bool isSmall) {
+  std::pair<const char *, const char *> all[] = {
+      {"index", isSmall ? "int" : "long long"},
+      {"uindex", isSmall ? "unsigned" : "unsigned long long"},
+      {"i64", "long long"},
+      {"u64", "unsigned long long"},
+      {"i8", "signed char"},
+      {"u16", "unsigned short"},
+      {"u8", "unsigned char"},
+      {"f16", "unsigned short"},
       {"bf16", "unsigned short"}};
   std::string text;
   for (auto [name, type] : all) {
@@ -202,7 +207,8 @@ Result<CudaSource> KernelPrinter::run() {
   CudaSource source;
   source.comment = comment();
   source.code = deviceFunctions(functions) + head + constants + body + "}\n";
-  source.code = shortNames(source.code) + "\n" + source.code;
+  source.code = shortNames(source.code, kernel->hasAttr(twk::smallAttr)) +
+                "\n" + source.code;
   return source;
 }
 

@@ -76,8 +76,15 @@ void KernelPrinter::define(Value value, Expression expression) {
     return;
   }
   std::string text = nameFor(value);
+  declare(value, expression, text);
+}
+
+void KernelPrinter::declare(Value value, const Expression &expression,
+                            const std::string &text) {
   line("const " + typeName(value.getType()) + " " + text + " = " +
-       expression.text + ";");
+       (expression.unconverted.empty() ? expression.text
+                                       : expression.unconverted) +
+       ";");
   name(value, text);
 }
 
@@ -91,10 +98,7 @@ void KernelPrinter::flushReads() {
   for (Value value : reads) {
     Expression expression = held[value];
     held.erase(value);
-    std::string text = nameFor(value);
-    line("const " + typeName(value.getType()) + " " + text + " = " +
-         expression.text + ";");
-    name(value, text);
+    declare(value, expression, nameFor(value));
   }
 }
 
@@ -254,8 +258,10 @@ void KernelPrinter::forLoop(scf::ForOp loop) {
   auto hint = loop->getAttrOfType<StringAttr>(twk::nameAttr);
   std::string text = fresh(hint ? hint.getValue() : StringRef("i"));
   name(loop.getInductionVar(), text);
-  if (loop->hasAttr(twk::unrollAttr)) {
-    line("#pragma unroll");
+  if (Attribute unroll = loop->getAttr(twk::unrollAttr)) {
+    auto factor = dyn_cast<IntegerAttr>(unroll);
+    line("#pragma unroll" +
+         (factor ? " " + std::to_string(factor.getInt()) : ""));
   }
   std::string advance = step == "1" ? "++" + text : text + " += " + step;
   line("for (" + typeName(loop.getInductionVar().getType()) + " " + text +

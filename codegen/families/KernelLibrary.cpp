@@ -109,6 +109,10 @@ static std::string tileOf(tw::FusedOp op) {
     }
   }
   auto width = parameters.getAs<IntegerAttr>("width");
+  if (!width && !text.empty()) {
+    text.pop_back(); // a tile alone says it all
+    return text;
+  }
   return text + std::to_string(width ? width.getInt() : 1);
 }
 
@@ -138,6 +142,53 @@ std::string KernelLibrary::nameOf(tw::FusedOp op) const {
   return sanitised(name + hash + "__" + std::string(target.name));
 }
 
+/// Whether all indices of a kernel stay below 2^31: every tensor, every domain
+/// and the workspace are so small, and no index comes from data of 64 bits.
+static bool isSmall(tw::FusedOp op, const Launch &launch,
+                    twk::KernelOp kernel) {
+  constexpr int64_t most = 1 << 30; // a stride may go beyond
+  auto fits = [&](ArrayRef<tw::DimExpr> dims) {
+    int64_t count = 1;
+    for (tw::DimExpr dim : dims) {
+      std::optional<int64_t> size = dim.getConstant();
+      if (!size || *size > most) {
+        return false;
+      }
+      count *= std::max<int64_t>(*size, 1);
+      if (count > most) {
+        return false;
+      }
+    }
+    return true;
+  };
+  auto tensorFits = [&](Value value) {
+    std::optional<tw::Slice> slice = tw::sliceOf(value);
+    return fits(tw::dimsOf(slice ? slice->whole : value.getType()));
+  };
+  if (!fits({launch.workspaceBytes}) ||
+      !llvm::all_of(op.getInputs(), tensorFits) ||
+      !llvm::all_of(op.getResults(), tensorFits)) {
+    return false;
+  }
+  for (Operation &inner : op.getBody().front()) {
+    if (tw::isPrimitive(&inner)) {
+      SmallVector<tw::DimExpr> domain = tw::domainOf(&inner);
+      if (auto reduce = dyn_cast<tw::ReduceOp>(inner)) {
+        llvm::append_range(domain, reduce.getExtents().getDims());
+      }
+      if (!fits(domain)) {
+        return false;
+      }
+    }
+  }
+  WalkResult walk = kernel->walk([](Operation *cast) {
+    bool isWide = isa<arith::IndexCastOp, arith::IndexCastUIOp>(cast) &&
+                  cast->getOperand(0).getType().isInteger(64);
+    return isWide ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return !walk.wasInterrupted();
+}
+
 Result<std::string> KernelLibrary::add(tw::FusedOp op, ModuleOp kernels) {
   const Tactic *tactic = registry.find(op);
   if (!tactic) {
@@ -161,6 +212,9 @@ Result<std::string> KernelLibrary::add(tw::FusedOp op, ModuleOp kernels) {
   TW_RETURN_IF_ERROR(launch.status());
   if (kernel->isSimt()) {
     (*kernel)->setAttr("tactic", *op.getTactic());
+    if (isSmall(op, *launch, *kernel)) {
+      (*kernel)->setAttr(twk::smallAttr, builder.getUnitAttr());
+    }
   }
   kernel->setMayAlias(launch->inPlace && mayWriteInPlace(op));
   built[name] = true;

@@ -6,6 +6,9 @@
 
 #include "codegen/families/Packing.h"
 #include "codegen/families/Access.h"
+#include "codegen/families/ContractSimt.h"
+#include "codegen/families/Contraction.h"
+#include "codegen/families/MmaTactic.h"
 #include "codegen/families/NestSchedule.h"
 #include "ir/BodyBuilder.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -54,12 +57,44 @@ struct PackSite {
   LoadOp load;
   BlockArgument coordinate;
   int64_t width;
+  /// That axis is not cut into blocks of `width`: it has no more.
+  bool isWhole = false;
 };
 
 } // namespace
 
+/// On a GPU: a factor that threads side by side read far apart, in tiles whose
+/// columns (or rows) are one axis of a constant.
+static std::optional<PackSite> findGpuSite(const FusedRegion &region,
+                                           const TargetSpec &target) {
+  // Matrix units read both orders.
+  if (region.form != Form::Reduce || refuseContractSimt(region) ||
+      !MmaContract().applicable(region.op, target)) {
+    return std::nullopt;
+  }
+  Contraction form = *contractionOf(region);
+  Block &body = region.getReduce().getBody().front();
+  for (const Contraction::Side *side : {&form.columns, &form.rows}) {
+    BlockArgument coordinate = body.getArgument(side->axes.back().last);
+    auto load = side->factor.getDefiningOp<LoadOp>();
+    // Merged axes have the extent of their product.
+    DimExpr own = domainOf(region.getReduce())[coordinate.getArgNumber()];
+    std::optional<int64_t> extent = own.getConstant();
+    if (load && side->axes.size() == 1 && extent &&
+        own == side->axes.back().extent && !side->isContiguous &&
+        movementOf(load, coordinate, 1) == Movement::Strided &&
+        isPackable(region, load, coordinate, *extent)) {
+      return PackSite{load, coordinate, *extent, /*isWhole=*/true};
+    }
+  }
+  return std::nullopt;
+}
+
 static std::optional<PackSite> findSite(const FusedRegion &region,
                                         const TargetSpec &target) {
+  if (target.isGpu()) {
+    return findGpuSite(region, target);
+  }
   if (region.form != Form::Reduce || !productOfBody(region.getReduce()) ||
       refuseNest(region, NestShape::Contract, target)) {
     return std::nullopt;
@@ -92,13 +127,16 @@ struct PackOrder {
 
 /// The map that rearranges `constant`.
 static Value buildPack(OpBuilder &builder, Location loc, Value constant,
-                       const PackOrder &order, int64_t width) {
+                       const PackOrder &order, const PackSite &site) {
+  int64_t width = site.width;
   SmallVector<DimExpr> dims = dimsOf(constant.getType());
   SmallVector<DimExpr> packed;
   for (unsigned axis : order.outer) {
     packed.push_back(dims[axis]);
   }
-  packed.push_back(dims[order.laneAxis].ceilDiv(width));
+  if (!site.isWhole) {
+    packed.push_back(dims[order.laneAxis].ceilDiv(width));
+  }
   for (unsigned axis : order.inner) {
     packed.push_back(dims[axis]);
   }
@@ -112,9 +150,14 @@ static Value buildPack(OpBuilder &builder, Location loc, Value constant,
         for (unsigned axis : order.outer) {
           from[axis] = at[next++];
         }
-        from[lane] = body.add(body.mul(at[next++], width), at.back());
+        from[lane] = site.isWhole
+                         ? at.back()
+                         : body.add(body.mul(at[next++], width), at.back());
         for (unsigned axis : order.inner) {
           from[axis] = at[next++];
+        }
+        if (site.isWhole) {
+          return body.load(constant, from);
         }
         Value inside = body.inside(from[lane], dims[lane]);
         return body.load(constant, from, inside,
@@ -169,7 +212,7 @@ static void pack(FusedRegion &region, const PackSite &site) {
   Value constant = op.getInputs()[argument.getArgNumber()];
   PackOrder order = orderOf(region, site);
   OpBuilder builder(op);
-  Value packed = buildPack(builder, op.getLoc(), constant, order, site.width);
+  Value packed = buildPack(builder, op.getLoc(), constant, order, site);
 
   op.getInputsMutable().append(packed);
   BlockArgument packedArgument =
@@ -181,11 +224,14 @@ static void pack(FusedRegion &region, const PackSite &site) {
   for (unsigned axis : order.outer) {
     indices.push_back(load.getIndices()[axis]);
   }
-  indices.push_back(body.floorDiv(site.coordinate, width));
+  if (!site.isWhole) {
+    indices.push_back(body.floorDiv(site.coordinate, width));
+  }
   for (unsigned axis : order.inner) {
     indices.push_back(load.getIndices()[axis]);
   }
-  indices.push_back(body.mod(site.coordinate, width));
+  indices.push_back(site.isWhole ? Value(site.coordinate)
+                                 : body.mod(site.coordinate, width));
   Value replacement = body.load(packedArgument, indices);
   load.getResult().replaceAllUsesWith(replacement);
   load.erase();
@@ -212,7 +258,9 @@ Status packConstants(ModuleOp module, const TargetSpec &target,
     if (std::optional<families::PackSite> site =
             families::findSite(*region, target)) {
       log.did("TWT002", op.getLoc(),
-              "constant operand packed for the lanes of the contraction",
+              target.isGpu()
+                  ? "constant operand packed for threads side by side"
+                  : "constant operand packed for the lanes of the contraction",
               {{"lanes", static_cast<double>(site->width)}});
       families::pack(*region, *site);
     }

@@ -92,8 +92,7 @@ static bool readsOwnElement(LoadOp load) {
 
 std::optional<Refusal> refuseRowsSimt(const FusedRegion &region) {
   if (!sharedExtents(region)) {
-    return Refusal{"TWT110", "the extents within a row differ or depend on "
-                             "the run"};
+    return Refusal{"TWT110", "extents within a row differ or are not fixed"};
   }
   if (rowElements(region) > mostCopies * mostThreads) {
     return Refusal{"TWT111", "a row does not fit the registers of a block"};

@@ -6,6 +6,7 @@
 
 #include "codegen/families/SimtTactics.h"
 #include "codegen/families/Access.h"
+#include "codegen/families/ContractSimt.h"
 #include "codegen/families/Grid.h"
 #include "codegen/families/MmaTactic.h"
 #include "codegen/families/Nest.h"
@@ -24,6 +25,51 @@ namespace {
 
 constexpr int64_t warpSize = GpuSpec::warpSize;
 constexpr int64_t usualThreads = 128, manyThreads = 256;
+
+/// Contractions in tiles of a block.
+class TiledContraction : public ReferenceTactic {
+public:
+  TiledContraction() : ReferenceTactic("contract.simt") {}
+
+  std::optional<Refusal> applicable(FusedOp op,
+                                    const TargetSpec &target) const override {
+    if (auto refusal = ReferenceTactic::applicable(op, target)) {
+      return refusal;
+    }
+    return refuseContractSimt(*analyseRegion(op));
+  }
+
+  Result<DictionaryAttr> choose(FusedOp op,
+                                const TargetSpec &target) const override {
+    Result<FusedRegion> region = analyseRegion(op);
+    TW_RETURN_IF_ERROR(region.status());
+    ContractTile tile = chooseContractTile(*region, target);
+    int64_t threads = tile.threads();
+    return Grid{threads, mostBlocks, threads}.addTo(
+        tile.toAttribute(op.getContext(), name()));
+  }
+
+  Result<Launch> launch(FusedOp op) const override {
+    Result<FusedRegion> region = analyseRegion(op);
+    TW_RETURN_IF_ERROR(region.status());
+    return contractSimtLaunch(*region,
+                              ContractTile::fromAttribute(parametersOf(op)));
+  }
+
+  Result<twk::KernelOp> build(FusedOp op, const TargetSpec &target,
+                              StringRef kernelName,
+                              OpBuilder &builder) const override {
+    Result<FusedRegion> region = analyseRegion(op);
+    TW_RETURN_IF_ERROR(region.status());
+    return buildContractSimt(*region,
+                             ContractTile::fromAttribute(parametersOf(op)),
+                             target, kernelName, builder);
+  }
+
+private:
+  /// A block has one tile.
+  static constexpr int64_t mostBlocks = INT32_MAX;
+};
 
 /// A warp or a block for each result of a reduction.
 class TeamReduce : public ReferenceTactic {
@@ -51,8 +97,7 @@ public:
       return movement == Movement::Contiguous || movement == Movement::None;
     });
     if (!isContiguous && results(region) >= fewResults) {
-      return Refusal{"TWT115", "threads side by side read other rows, not "
-                               "side by side"};
+      return Refusal{"TWT115", "neighbours along the fold lie far apart"};
     }
     return std::nullopt;
   }
@@ -177,16 +222,18 @@ public:
 
 struct Tactics {
   MmaContract mma;
+  TiledContraction contraction;
   TeamReduce teamReduce;
   RegisterRows registerRows;
   BlockRows blockRows;
   ReferenceTactic reference{"reference.simt", /*wide=*/false};
 
-  std::vector<const Tactic *> forReduce = {&mma, &teamReduce, &reference};
+  std::vector<const Tactic *> forReduce = {&mma, &contraction, &teamReduce,
+                                           &reference};
   std::vector<const Tactic *> forRows = {&registerRows, &blockRows, &reference};
   std::vector<const Tactic *> forOthers = {&reference};
-  std::vector<const Tactic *> all = {&mma, &teamReduce, &registerRows,
-                                     &blockRows, &reference};
+  std::vector<const Tactic *> all = {&mma,          &contraction, &teamReduce,
+                                     &registerRows, &blockRows,   &reference};
 };
 
 } // namespace

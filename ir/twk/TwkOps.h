@@ -39,9 +39,12 @@
 namespace tilewright::twk {
 
 /// A name for an operation's result, or a loop's variable, where a kernel is
-/// printed for people; on a loop, that it should be unrolled.
+/// printed for people; on a loop, that it should be unrolled, as an integer by
+/// how much.
 constexpr llvm::StringLiteral nameAttr = "twk.name";
 constexpr llvm::StringLiteral unrollAttr = "twk.unroll";
+/// On a kernel: no index in it exceeds 32 bits, with a sign.
+constexpr llvm::StringLiteral smallAttr = "twk.small";
 
 /// \returns true when a kernel's buffer can have this element type: i8, i16,
 /// i32, i64, f16, bf16, f32 or f64.

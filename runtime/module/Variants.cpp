@@ -220,10 +220,10 @@ static Status loadForGpu(LoadedModule &module, const OpenOptions &options) {
     TW_RETURN_IF_ERROR(loadDeviceKernels(module.file, *variant, loaded));
     module.variants.push_back(std::move(loaded));
   }
-  std::stable_sort(module.variants.begin(), module.variants.end(),
-                   [](const LoadedVariant &a, const LoadedVariant &b) {
-                     return a.architecture.isBetterThan(b.architecture);
-                   });
+  std::sort(module.variants.begin(), module.variants.end(),
+            [](const LoadedVariant &a, const LoadedVariant &b) {
+              return a.architecture.isBetterThan(b.architecture);
+            });
   if (module.variants.empty()) {
     return Status(ErrorCode::ModuleTarget,
                   "the module has no code for a GPU" +

@@ -257,7 +257,7 @@ BufferRange DeviceMemory::lookup(DeviceAddress address) const {
     uint64_t offset = address - found->first;
     if (offset < allocation.bytes && !allocation.divided) {
       return {found->first, found->first + allocation.bytes, allocation.label,
-              true};
+              true, false};
     }
     if (offset < allocation.bytes) {
       auto life = allocation.lives.upper_bound(address);
@@ -269,8 +269,9 @@ BufferRange DeviceMemory::lookup(DeviceAddress address) const {
       bool inside = address - life->first < life->second.bytes;
       if (inside && life->second.live) {
         return {life->first, life->first + life->second.bytes,
-                life->second.label, true};
+                life->second.label, true, false};
       }
+      range.wasLive = inside;
       range.label =
           inside ? "'" + life->second.label + "', whose life has ended"
                  : std::to_string(address - life->first - life->second.bytes) +
@@ -282,6 +283,7 @@ BufferRange DeviceMemory::lookup(DeviceAddress address) const {
     if (old != freed.begin()) {
       --old;
       if (address - old->first < old->second.bytes) {
+        range.wasLive = true;
         range.label = "'" + old->second.label + "', which has been freed";
         return range;
       }
@@ -292,6 +294,7 @@ BufferRange DeviceMemory::lookup(DeviceAddress address) const {
     return range;
   }
   std::string text = describeFreed(address);
+  range.wasLive = !text.empty();
   range.label = text.empty() ? "no buffer" : text.substr(2);
   return range;
 }
@@ -303,7 +306,7 @@ BufferRange DeviceMemory::allocationOf(DeviceAddress address) const {
   if (!allocation) {
     return {};
   }
-  return {begin, begin + allocation->bytes, allocation->label, true};
+  return {begin, begin + allocation->bytes, allocation->label, true, false};
 }
 
 Status DeviceMemory::write(DeviceAddress to, const void *from, uint64_t size) {

@@ -38,6 +38,8 @@ struct BufferRange {
   DeviceAddress end = 0;
   std::string label;
   bool live = false;
+  /// Not live, but it was: freed, or its life has ended.
+  bool wasLive = false;
 };
 
 class DeviceMemory {
@@ -122,8 +124,7 @@ private:
   DeviceMemory() = default;
   const Allocation *holding(DeviceAddress address, uint64_t bytes,
                             DeviceAddress *begin = nullptr) const;
-  Status outside(const char *what, DeviceAddress address,
-                 uint64_t bytes) const;
+  Status outside(const char *what, DeviceAddress address, uint64_t bytes) const;
   std::string describeFreed(DeviceAddress address) const;
 
   mutable std::shared_mutex mutex;

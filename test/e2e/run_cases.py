@@ -79,9 +79,10 @@ def check_values(program, case, options, scratch):
     runs = [folder] + sorted(glob.glob(os.path.join(folder, "run_*")))
     if len(runs) != int(case["runs"]):
         raise Failure(f"there are {len(runs)} runs, not {case['runs']}")
+    simulated = options if any(option.startswith("sim:") for option in options) else []
     for run in runs:
         code, message, _ = execute(
-            program, "run", module, "--rtol", case["rtol"], "--atol", case["atol"],
+            program, "run", module, *simulated, "--rtol", case["rtol"], "--atol", case["atol"],
             *data_arguments("--input", [value.name for value in graph.input], run, "input"),
             *data_arguments("--expect", [value.name for value in graph.output], run, "output"))
         if WRONG_MACHINE in message:

@@ -61,6 +61,10 @@ private:
   Status loadDump();
   Status phase(Phase which);
   Status finishPhase(Phase which, Clock::time_point start);
+  PipelineOptions pipelineOptions();
+  BackendOptions backendOptions();
+  Status codegen();
+  Result<plan::BuiltPlan> compileForAll(std::vector<CudaKernel> &compiled);
 
   const std::string &path;
   const CompileOptions &options;
@@ -73,6 +77,9 @@ private:
   std::string modelName;
   OwningOpRef<ModuleOp> module;
   OwningOpRef<ModuleOp> kernels;
+  /// What the tile phase begins with, for code that runs on every GPU; null
+  /// where the target's own code does.
+  OwningOpRef<ModuleOp> untiled;
   plan::BuiltPlan planned;
   CompileResult result;
 };
@@ -160,7 +167,7 @@ Status Compile::finishPhase(Phase which, Clock::time_point start) {
   return Status::ok();
 }
 
-Status Compile::phase(Phase which) {
+PipelineOptions Compile::pipelineOptions() {
   PipelineOptions pipeline;
   pipeline.target = target;
   pipeline.tactics = &familyTactics();
@@ -168,6 +175,10 @@ Status Compile::phase(Phase which) {
   pipeline.log = &log;
   pipeline.reference = options.reference;
   pipeline.strict = options.strict;
+  return pipeline;
+}
+
+BackendOptions Compile::backendOptions() {
   BackendOptions backend;
   backend.target = target;
   backend.tactics = &familyTactics();
@@ -175,9 +186,77 @@ Status Compile::phase(Phase which) {
   backend.keepDenormals = options.strict || options.reference;
   backend.kernelFolder = options.kernelFolder;
   backend.kernelSources = options.kernelSources;
+  return backend;
+}
+
+/// Plans and compiles the module a second time, for the oldest GPU: code for
+/// one architecture alone runs on no other, this runs on all.
+Result<plan::BuiltPlan>
+Compile::compileForAll(std::vector<CudaKernel> &compiled) {
+  DecisionLog ignored;
+  PipelineOptions pipeline = pipelineOptions();
+  pipeline.target = &gpuTargets().front();
+  pipeline.log = &ignored;
+  TW_RETURN_IF_ERROR(runPhase(Phase::Tile, *untiled, pipeline));
+  BackendOptions backend = backendOptions();
+  backend.target = pipeline.target;
+  backend.kernelSources.clear();
+  OwningOpRef<ModuleOp> own = ModuleOp::create(UnknownLoc::get(&context));
+  Result<plan::BuiltPlan> built = planModule(*untiled, *own, backend, &ignored);
+  TW_RETURN_IF_ERROR(built.status());
+  Result<std::vector<CudaKernel>> cuda = compilePlannedCuda(*own, backend);
+  TW_RETURN_IF_ERROR(cuda.status());
+  compiled = std::move(*cuda);
+  return built;
+}
+
+Status Compile::codegen() {
+  ModuleParts parts;
+  VariantParts own;
+  own.plan = &planned;
+  own.target = target;
+  Result<CpuImage> image = CpuImage();
+  Result<std::vector<CudaKernel>> cuda = std::vector<CudaKernel>();
+  std::vector<CudaKernel> forAll;
+  Result<plan::BuiltPlan> plannedForAll = plan::BuiltPlan();
+  if (target->isGpu()) {
+    cuda = compilePlannedCuda(*kernels, backendOptions());
+    TW_RETURN_IF_ERROR(cuda.status());
+    own.cuda = *cuda;
+  } else {
+    image = compilePlanned(*kernels, backendOptions());
+    TW_RETURN_IF_ERROR(image.status());
+    own.code = image->bytes;
+  }
+  summarize(planned, result.summary);
+  parts.variants.push_back(own);
+  if (untiled) {
+    plannedForAll = compileForAll(forAll);
+    TW_RETURN_IF_ERROR(plannedForAll.status());
+    VariantParts second;
+    second.plan = &*plannedForAll;
+    second.target = &gpuTargets().front();
+    second.cuda = forAll;
+    parts.variants.push_back(second);
+  }
+  parts.modelName = modelName;
+  parts.decisions = toJson(log);
+  parts.summary = toJson(result.summary);
+  Result<std::vector<std::byte>> bytes = assembleModule(parts);
+  TW_RETURN_IF_ERROR(bytes.status());
+  result.module = std::move(*bytes);
+  return Status::ok();
+}
+
+Status Compile::phase(Phase which) {
   switch (which) {
   case Phase::Import:
     return load();
+  case Phase::Tile:
+    if (target->isGpu() && target->gpu->isSpecific()) {
+      untiled = module->clone();
+    }
+    return runPhase(which, *module, pipelineOptions());
   case Phase::Plan: {
     result.summary.kernelTrafficBytes = trafficOfRegions(*module).bytes();
     if (!options.reference) {
@@ -185,41 +264,17 @@ Status Compile::phase(Phase which) {
     }
     kernels = ModuleOp::create(UnknownLoc::get(&context));
     Result<plan::BuiltPlan> built =
-        planModule(*module, *kernels, backend, &log);
+        planModule(*module, *kernels, backendOptions(), &log);
     if (!built) {
       return built.status();
     }
     planned = std::move(*built);
     return Status::ok();
   }
-  case Phase::Codegen: {
-    ModuleParts parts;
-    Result<CpuImage> image = CpuImage();
-    Result<std::vector<CudaKernel>> cuda = std::vector<CudaKernel>();
-    if (target->isGpu()) {
-      cuda = compilePlannedCuda(*kernels, backend);
-      TW_RETURN_IF_ERROR(cuda.status());
-      parts.cuda = *cuda;
-    } else {
-      image = compilePlanned(*kernels, backend);
-      TW_RETURN_IF_ERROR(image.status());
-      parts.code = image->bytes;
-    }
-    summarize(planned, result.summary);
-    parts.plan = &planned;
-    parts.target = target;
-    parts.modelName = modelName;
-    parts.decisions = toJson(log);
-    parts.summary = toJson(result.summary);
-    Result<std::vector<std::byte>> bytes = assembleModule(parts);
-    if (!bytes) {
-      return bytes.status();
-    }
-    result.module = std::move(*bytes);
-    return Status::ok();
-  }
+  case Phase::Codegen:
+    return codegen();
   default:
-    return runPhase(which, *module, pipeline);
+    return runPhase(which, *module, pipelineOptions());
   }
 }
 

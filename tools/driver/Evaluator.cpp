@@ -43,9 +43,11 @@ Evaluator::evaluate(func::FuncOp function) {
     return code.status();
   }
   ModuleParts parts;
-  parts.plan = &code->plan;
-  parts.code = code->image.bytes;
-  parts.target = &lowest;
+  VariantParts variant;
+  variant.plan = &code->plan;
+  variant.code = code->image.bytes;
+  variant.target = &lowest;
+  parts.variants.push_back(variant);
   parts.modelName = "constants";
   Result<std::vector<std::byte>> bytes = assembleModule(parts);
   if (!bytes) {

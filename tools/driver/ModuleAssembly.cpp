@@ -67,22 +67,30 @@ static Status addDeviceKernels(ArrayRef<CudaKernel> kernels,
   return Status::ok();
 }
 
+/// Plans refer to constants by number.
+static bool sameConstants(const plan::BuiltPlan &a, const plan::BuiltPlan &b) {
+  return llvm::equal(a.constants, b.constants, [](ConstantOp x, ConstantOp y) {
+    return x.getValue() == y.getValue() && x.getType() == y.getType();
+  });
+}
+
 Result<std::vector<std::byte>> assembleModule(ModuleParts parts) {
   format::ModuleT module;
   module.compiler = "tilewright " TILEWRIGHT_VERSION;
   module.model = parts.modelName;
   module.decisions = parts.decisions;
   module.summary = parts.summary;
-  for (format::ParameterT &input : parts.plan->inputs) {
+  const plan::BuiltPlan &first = *parts.variants.front().plan;
+  for (const format::ParameterT &input : first.inputs) {
     module.inputs.push_back(std::make_unique<format::ParameterT>(input));
   }
-  for (format::ParameterT &output : parts.plan->outputs) {
+  for (const format::ParameterT &output : first.outputs) {
     module.outputs.push_back(std::make_unique<format::ParameterT>(output));
   }
   ModuleContents contents;
   contents.module = &module;
   std::list<std::vector<char>> owned;
-  for (ConstantOp constant : parts.plan->constants) {
+  for (ConstantOp constant : first.constants) {
     Result<std::string_view> bytes = bytesOf(constant, owned);
     if (!bytes) {
       return bytes.status();
@@ -94,16 +102,24 @@ Result<std::vector<std::byte>> assembleModule(ModuleParts parts) {
     module.constants.push_back(std::move(entry));
     contents.constants.push_back(*bytes);
   }
-  auto variant = std::make_unique<format::VariantT>();
-  variant->target = parts.target->isGpu() ? "cuda" : "cpu";
-  variant->level = std::string(parts.target->name);
-  variant->plan = std::make_unique<format::PlanT>(std::move(parts.plan->plan));
-  if (parts.target->isGpu()) {
-    TW_RETURN_IF_ERROR(addDeviceKernels(parts.cuda, *variant, contents));
+  for (const VariantParts &part : parts.variants) {
+    if (!sameConstants(first, *part.plan)) {
+      return Status(ErrorCode::Internal,
+                    "the plans of two targets have different constants");
+    }
   }
-  module.variants.push_back(std::move(variant));
-  contents.code.emplace_back(reinterpret_cast<const char *>(parts.code.data()),
-                             parts.code.size());
+  for (const VariantParts &part : parts.variants) {
+    auto variant = std::make_unique<format::VariantT>();
+    variant->target = part.target->isGpu() ? "cuda" : "cpu";
+    variant->level = std::string(part.target->name);
+    variant->plan = std::make_unique<format::PlanT>(std::move(part.plan->plan));
+    if (part.target->isGpu()) {
+      TW_RETURN_IF_ERROR(addDeviceKernels(part.cuda, *variant, contents));
+    }
+    module.variants.push_back(std::move(variant));
+    contents.code.emplace_back(reinterpret_cast<const char *>(part.code.data()),
+                               part.code.size());
+  }
   return moduleToBytes(contents);
 }
 

@@ -13,12 +13,18 @@
 
 namespace tilewright {
 
-/// The parts of a module for one CPU level or GPU.
-struct ModuleParts {
+/// The code for one CPU level or GPU.
+struct VariantParts {
   plan::BuiltPlan *plan = nullptr;
   llvm::ArrayRef<uint8_t> code;    // the image; empty when no kernel is needed
   llvm::ArrayRef<CudaKernel> cuda; // of a GPU, those that the plan launches
   const TargetSpec *target = nullptr;
+};
+
+/// The parts of a module.
+struct ModuleParts {
+  /// At least one; all of them plan the same function, with the same constants.
+  std::vector<VariantParts> variants;
   std::string modelName;
   std::string decisions; // JSON
   std::string summary;   // JSON

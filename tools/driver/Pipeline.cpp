@@ -75,12 +75,11 @@ static Status run(ModuleOp module, Phase phase,
   return Status::ok();
 }
 
-/// Packs constant weights for a CPU's vector lanes, divides deep products for a
-/// GPU's multiprocessors, and chooses tactics. Packing
-/// leaves operations behind that are constants to fold.
+/// Packs constant weights for vector lanes or threads side by side, divides deep
+/// products for a GPU's multiprocessors, and chooses tactics. Packing leaves
+/// operations behind that are constants to fold.
 static Status tile(ModuleOp module, const PipelineOptions &options) {
-  bool packs =
-      !options.reference && options.evaluator && !options.target->isGpu();
+  bool packs = !options.reference && options.evaluator;
   if (packs) {
     TW_RETURN_IF_ERROR(packConstants(module, *options.target, *options.log));
   }

@@ -72,6 +72,22 @@ static uint64_t codeBytes(const format::Variant &variant) {
   return bytes;
 }
 
+/// What the kernels of a variant for GPUs need.
+static nlohmann::json describeDeviceKernels(const format::Variant &variant) {
+  nlohmann::json list = nlohmann::json::array();
+  const auto *kernels = variant.device_kernels();
+  const auto *names = variant.plan() ? variant.plan()->kernels() : nullptr;
+  for (flatbuffers::uoffset_t i = 0;
+       kernels && names && i < kernels->size() && i < names->size(); ++i) {
+    const format::DeviceKernel *kernel = kernels->Get(i);
+    list.push_back({{"name", text(names->Get(i))},
+                    {"registers", kernel->registers()},
+                    {"spill_bytes", kernel->spill_bytes()},
+                    {"shared_bytes", kernel->shared_bytes()}});
+  }
+  return list;
+}
+
 static nlohmann::json describeVariant(const format::Variant &variant) {
   nlohmann::json kernels = nlohmann::json::array();
   int64_t commands = 0, launches = 0;
@@ -91,6 +107,7 @@ static nlohmann::json describeVariant(const format::Variant &variant) {
     }
   }
   return {{"target", text(variant.target()) + ":" + text(variant.level())},
+          {"device_kernels", describeDeviceKernels(variant)},
           {"kernels", std::move(kernels)},
           {"commands", commands},
           {"launches", launches},

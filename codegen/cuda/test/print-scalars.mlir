@@ -11,7 +11,7 @@
 // CHECK-NEXT:    const int n_0 = b1[1];
 // CHECK-NEXT:    b1[1] = unsigned(b1[0]) < unsigned(n_0) ? n_0 : 0;
 // CHECK-NEXT:    b1[n0 / 3] = max(b1[0], -1);
-// CHECK-NEXT:    b1[floorDiv(n0, 3ll)] = 7;
+// CHECK-NEXT:    b1[floorDiv(n0, index(3))] = 7;
 twk.kernel @integers simt threads(32) buffers(%x: memref<?xi8>, %y: memref<?xi32>) sizes(%n: index)
     tasks(%blocks: index) workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
   %c0 = arith.constant 0 : index

@@ -7,11 +7,11 @@
 // CHECK-NEXT:  // ONNX nodes: first, second
 // CHECK-NEXT:  // tactic: reference.simt, threads 64
 // CHECK:       extern "C" __global__ void __launch_bounds__(64)
-// CHECK-NEXT:  swap(float *__restrict__ b0, const float *__restrict__ b1, i64 n0, i64 blocks, i8 *workspace, int *status) {
-// CHECK-NEXT:    constexpr i64 threads = 64;
-// CHECK-NEXT:    const i64 block = blockIdx.x;
-// CHECK-NEXT:    const i64 thread = threadIdx.x;
-// CHECK-NEXT:    const i64 at_0 = block * threads + thread;
+// CHECK-NEXT:  swap(float *__restrict__ b0, const float *__restrict__ b1, long long n0, long long blocks, i8 *workspace, int *status) {
+// CHECK-NEXT:    constexpr index threads = 64;
+// CHECK-NEXT:    const index block = blockIdx.x;
+// CHECK-NEXT:    const index thread = threadIdx.x;
+// CHECK-NEXT:    const index at_0 = block * threads + thread;
 // CHECK-NEXT:    const float v_0 = b0[at_0];
 // CHECK-NEXT:    b0[at_0] = b1[n0 - at_0] * 2.0f + 1.0f;
 // CHECK-NEXT:    b0[at_0 + 1] = v_0;
@@ -47,7 +47,7 @@ twk.kernel @swap simt threads(64) buffers(%x: memref<?xf32>, %y: memref<?xf32>) 
 // CHECK:         i64 acc = 0;
 // CHECK-NEXT:    i64 acc1 = 1;
 // CHECK-NEXT:    #pragma unroll
-// CHECK-NEXT:    for (i64 step = 0; step < n0; ++step) {
+// CHECK-NEXT:    for (index step = 0; step < n0; ++step) {
 // CHECK-NEXT:      const i64 next = i64(u64(acc) + u64(acc1));
 // CHECK-NEXT:      acc = acc1;
 // CHECK-NEXT:      acc1 = next;

@@ -43,7 +43,7 @@ struct ContextOptions {
   /// The library of the simulator; empty: TILEWRIGHT_SIM_LIBRARY in the
   /// environment, else libtilewright-sim.so in the program's folder, in `lib`
   /// beside that, or where the system looks for libraries.
-  std::string simulatorLibrary;
+  std::string simulatorLibrary = {};
 };
 
 /// What a context holds and has done.

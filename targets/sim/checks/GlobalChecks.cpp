@@ -45,12 +45,9 @@ static bool checkBounds(Warp &warp, const Inst &inst, const Access &access) {
     }
     BufferRange range = launch.memory->lookup(address);
     if (!range.live || range.end - address < access.bytes) {
-      bool wasLive = !range.live &&
-                     (range.label.find("has ended") != std::string::npos ||
-                      range.label.find("has been freed") != std::string::npos);
       raise(warp, inst,
-            wasLive ? FaultKind::UseAfterFree : FaultKind::OutOfBounds, lane,
-            address, access.bytes, "global");
+            range.wasLive ? FaultKind::UseAfterFree : FaultKind::OutOfBounds,
+            lane, address, access.bytes, "global");
       return false;
     }
     cache.begin = range.begin;
@@ -83,15 +80,15 @@ static bool allInitialized(const uint8_t *shadow, uint64_t count) {
 static bool checkInitialized(Warp &warp, const Inst &inst,
                              const Access &access) {
   Launch &launch = *warp.launch;
-  const uint8_t *shadow = launch.shadow - launch.base;
   if ((access.isContiguous || access.isUniform) &&
-      allInitialized(shadow + access.lowest,
+      allInitialized(launch.shadow + (access.lowest - launch.base),
                      access.highest - access.lowest + access.bytes)) {
     return true;
   }
   for (uint32_t rest = warp.exec; rest != 0; rest &= rest - 1) {
     unsigned lane = unsigned(__builtin_ctz(rest));
-    if (!allInitialized(shadow + access.address[lane], access.bytes)) {
+    if (!allInitialized(launch.shadow + (access.address[lane] - launch.base),
+                        access.bytes)) {
       raise(warp, inst, FaultKind::Uninitialized, lane, access.address[lane],
             access.bytes, "global");
       return false;
@@ -102,14 +99,15 @@ static bool checkInitialized(Warp &warp, const Inst &inst,
 
 static void markInitialized(Warp &warp, const Access &access) {
   Launch &launch = *warp.launch;
-  uint8_t *shadow = launch.shadow - launch.base;
   if (access.isContiguous) {
-    std::memset(shadow + access.lowest, 1,
+    std::memset(launch.shadow + (access.lowest - launch.base), 1,
                 access.highest - access.lowest + access.bytes);
     return;
   }
   for (uint32_t rest = warp.exec; rest != 0; rest &= rest - 1) {
-    std::memset(shadow + access.address[__builtin_ctz(rest)], 1, access.bytes);
+    unsigned lane = unsigned(__builtin_ctz(rest));
+    std::memset(launch.shadow + (access.address[lane] - launch.base), 1,
+                access.bytes);
   }
 }
 

@@ -63,6 +63,9 @@ static uint32_t joined(uint32_t party, uint32_t self) {
   if (party == nobody || party == self) {
     return self;
   }
+  if (party == everybody) {
+    return everybody;
+  }
   uint32_t ours = warpOf(self);
   return warpOf(party) == ours ? firstWarp + ours : everybody;
 }
@@ -103,30 +106,60 @@ static bool sameFour(const uint32_t *cells) {
   return cells[0] == cells[1] && cells[0] == cells[2] && cells[0] == cells[3];
 }
 
+/// A load of one address by several lanes, of bytes that nobody has written
+/// since the barrier: most accesses of inner loops. \returns false if it is
+/// something else.
+static bool noteBroadcast(Warp &warp, const Access &access) {
+  Block &block = *warp.block;
+  unsigned first = unsigned(__builtin_ctz(warp.exec));
+  uint32_t *cells = block.sharedCells + access.address[first];
+  uint32_t epoch = block.sharedEpoch;
+  uint32_t self = firstWarp + warp.index;
+  for (uint32_t i = 0; i < access.bytes; ++i) {
+    if (Cell::unpack(cells[i], epoch).writer != nobody) {
+      return false;
+    }
+  }
+  for (uint32_t i = 0; i < access.bytes; ++i) {
+    uint32_t reader = Cell::unpack(cells[i], epoch).reader;
+    bool ours = reader == nobody || warpOf(reader) == warp.index;
+    cells[i] = Cell{nobody, ours ? self : everybody}.pack(epoch);
+  }
+  return true;
+}
+
 bool tilewright::sim::checkSharedRaces(Warp &warp, const Inst &inst,
                                        const Access &access, AccessKind kind) {
   Block &block = *warp.block;
   uint32_t epoch = block.sharedEpoch;
   uint32_t base = warp.index * lanesPerWarp + firstThread;
+  bool isBroadcast = access.isUniform && kind == AccessKind::Load &&
+                     (warp.exec & (warp.exec - 1)) != 0;
+  if (isBroadcast && noteBroadcast(warp, access)) {
+    return true;
+  }
   // First look at all lanes, then remember: lanes of one instruction that
   // store to one place are not a race between instructions.
+  uint32_t known = 0;
   for (uint32_t rest = warp.exec; rest != 0; rest &= rest - 1) {
     unsigned lane = unsigned(__builtin_ctz(rest));
     const uint32_t *cells = block.sharedCells + access.address[lane];
-    uint32_t step = access.bytes >= 4 && sameFour(cells) ? 4 : 1;
-    for (uint32_t i = 0; i < access.bytes; i += step) {
-      if (step == 4 && !sameFour(cells + i)) {
-        step = 1;
-      }
-      Cell cell = Cell::unpack(cells[i], epoch);
+    bool changes = false;
+    for (uint32_t i = 0; i < access.bytes;) {
+      uint32_t bits = cells[i];
+      uint32_t step = i + 4 <= access.bytes && sameFour(cells + i) ? 4 : 1;
+      Cell cell = Cell::unpack(bits, epoch);
       if (const char *detail = findRace(warp, cell, base + lane, kind)) {
         raise(warp, inst, FaultKind::SharedRace, lane, access.address[lane] + i,
               access.bytes, "shared", detail);
         return false;
       }
+      changes |= after(cell, base + lane, kind).pack(epoch) != bits;
+      i += step;
     }
+    known |= uint32_t(!changes) << lane;
   }
-  for (uint32_t rest = warp.exec; rest != 0; rest &= rest - 1) {
+  for (uint32_t rest = warp.exec & ~known; rest != 0; rest &= rest - 1) {
     unsigned lane = unsigned(__builtin_ctz(rest));
     uint32_t *cells = block.sharedCells + access.address[lane];
     for (uint32_t i = 0; i < access.bytes; ++i) {
@@ -146,9 +179,17 @@ bool tilewright::sim::checkSharedRaces(Warp &warp, const Inst &inst,
 /// Finds the first lane of a load whose bytes are not all initialised.
 static bool checkBytes(Warp &warp, const Inst &inst, const Access &access,
                        const uint8_t *shadow, const char *space) {
-  for (uint32_t rest = warp.exec; rest != 0; rest &= rest - 1) {
+  uint32_t lanes = access.isUniform ? warp.exec & (0 - warp.exec) : warp.exec;
+  for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     unsigned lane = unsigned(__builtin_ctz(rest));
     const uint8_t *bytes = shadow + access.address[lane];
+    if (access.bytes == 4) {
+      uint32_t word;
+      std::memcpy(&word, bytes, 4);
+      if (word == initializedBit * 0x01010101u) {
+        continue;
+      }
+    }
     uint8_t all = initializedBit;
     uint8_t any = 0;
     for (uint32_t i = 0; i < access.bytes; ++i) {

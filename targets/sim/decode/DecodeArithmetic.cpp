@@ -51,7 +51,7 @@ Status Decoder::floatOp(Alu op, Type type, Rounding rounding, bool ftz,
   Handler handler = nullptr;
   InstructionClass cls = classOf(type);
   if (op >= Alu::Ex2 && op <= Alu::DivApprox) {
-    handler = approxHandler(op, type);
+    handler = approxHandler(op, type, ftz);
     cls = InstructionClass::Special;
   } else if (rounding != Rounding::Nearest) {
     handler = roundedHandler(op, type);

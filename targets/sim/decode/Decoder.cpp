@@ -16,7 +16,7 @@ using ptx::Statement;
 /// More than any kernel has; text that asks for more is damaged.
 static constexpr uint64_t maxSharedBytes = uint64_t(1) << 24;
 static constexpr uint64_t maxLocalBytes = uint64_t(1) << 19;
-static constexpr size_t maxInstructions = 4000000;
+static constexpr size_t maxInstructions = 1000000;
 static constexpr size_t maxRegisters = 4000000;
 
 static uint64_t alignTo(uint64_t value, uint64_t alignment) {

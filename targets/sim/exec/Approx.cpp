@@ -109,6 +109,17 @@ void approximate(Warp &warp, const Inst &inst) {
   }
 }
 
+/// rsqrt.approx.f64, with an error of about one unit of the last place.
+void rsqrtDouble(Warp &warp, const Inst &inst) {
+  const double *a = warp.at<double>(inst.a);
+  double *d = warp.at<double>(inst.d);
+  for (unsigned i = 0; i < lanesPerWarp; ++i) {
+    if (warp.exec >> i & 1) {
+      d[i] = 1.0 / std::sqrt(a[i]);
+    }
+  }
+}
+
 /// rcp and rsqrt.approx.ftz.f64 read and write the upper halves alone.
 template <Alu Op> void approximateDouble(Warp &warp, const Inst &inst) {
   const uint64_t *a = warp.at<uint64_t>(inst.a);
@@ -143,7 +154,7 @@ template <Alu Op> Handler narrow(Type type) {
 
 } // namespace
 
-Handler tilewright::sim::approxHandler(Alu op, Type type) {
+Handler tilewright::sim::approxHandler(Alu op, Type type, bool gross) {
   bool isFloat = type == Type::F32;
   switch (op) {
   case Alu::Ex2:
@@ -161,13 +172,14 @@ Handler tilewright::sim::approxHandler(Alu op, Type type) {
   case Alu::DivApprox:
     return isFloat ? approximate<Alu::DivApprox, float, 1> : nullptr;
   case Alu::RcpApprox:
-    return isFloat             ? approximate<Alu::RcpApprox, float, 1>
-           : type == Type::F64 ? approximateDouble<Alu::RcpApprox>
-                               : nullptr;
+    return isFloat                      ? approximate<Alu::RcpApprox, float, 1>
+           : type == Type::F64 && gross ? approximateDouble<Alu::RcpApprox>
+                                        : nullptr;
   case Alu::RsqrtApprox:
     return isFloat             ? approximate<Alu::RsqrtApprox, float, 1>
-           : type == Type::F64 ? approximateDouble<Alu::RsqrtApprox>
-                               : nullptr;
+           : type != Type::F64 ? nullptr
+           : gross             ? approximateDouble<Alu::RsqrtApprox>
+                               : rsqrtDouble;
   default:
     return nullptr;
   }

@@ -105,9 +105,14 @@ static void release(Block &block, Warp *warps, uint32_t number) {
   ++warps[0].worker->counters.barriers;
   // A barrier of some warps orders them only; to be sure not to report what
   // is no race, it counts as one of the block.
+  beginSharedEpoch(block);
+}
+
+void tilewright::sim::beginSharedEpoch(Block &block) {
   block.sharedEpoch = (block.sharedEpoch + 1) & 1023;
   if (block.sharedEpoch == 0) {
-    std::fill(block.sharedCells, block.sharedCells + block.sharedCellCount, 0);
+    // Numbers begin again, so nothing may remember old ones.
+    std::fill_n(block.sharedCells, block.sharedCellCount, 0);
     block.sharedEpoch = 1;
   }
 }

@@ -10,6 +10,9 @@
 
 namespace tilewright::sim {
 
+/// Begins the next stretch between barriers for the detection of races.
+void beginSharedEpoch(Block &block);
+
 /// Lets warps go whose barriers are complete. \returns whether any could.
 bool releaseBarriers(Block &block, Warp *warps);
 

@@ -7,6 +7,9 @@
 
 #include "targets/sim/exec/Handlers.h"
 
+#include <cstdlib>
+#include <cstring>
+
 using namespace tilewright::sim;
 
 namespace tilewright::sim {
@@ -23,19 +26,27 @@ extern const Handlers levelHandlers;
 #endif
 } // namespace tilewright::sim
 
+/// Whether the environment asks for that level or for none; see
+/// docs/design/simulator.md.
+static bool isWanted(const char *level) {
+  const char *wanted = std::getenv("TILEWRIGHT_SIM_LEVEL");
+  return !wanted || std::strcmp(wanted, level) == 0;
+}
+
 static const Handlers &choose() {
 #ifdef TW_SIM_X86_LEVELS
   bool hasAvx2 = __builtin_cpu_supports("avx2") &&
                  __builtin_cpu_supports("fma") &&
                  __builtin_cpu_supports("bmi2");
-  if (hasAvx2 && __builtin_cpu_supports("avx512f") &&
-      __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512cd")) {
+  bool hasAvx512 = hasAvx2 && __builtin_cpu_supports("avx512f") &&
+                   __builtin_cpu_supports("avx512bw") &&
+                   __builtin_cpu_supports("avx512dq") &&
+                   __builtin_cpu_supports("avx512vl") &&
+                   __builtin_cpu_supports("avx512cd");
+  if (hasAvx512 && isWanted("avx512")) {
     return avx512::levelHandlers;
   }
-  if (hasAvx2) {
+  if (hasAvx2 && isWanted("avx2")) {
     return avx2::levelHandlers;
   }
 #endif

@@ -155,8 +155,9 @@ const Handlers &handlers();
 
 /// Arithmetic with a rounding other than to nearest.
 Handler roundedHandler(Alu op, ptx::Type type);
-/// Functions with an error bound.
-Handler approxHandler(Alu op, ptx::Type type);
+/// Functions with an error bound. In double precision, `gross` is what .ftz
+/// means there: about 20 bits.
+Handler approxHandler(Alu op, ptx::Type type, bool gross);
 /// Conversions that are not worth being fast; one handler reads the key from
 /// Inst::mode, another packs two numbers or unpacks them.
 Handler slowConvertHandler(const ConvertKey &key);

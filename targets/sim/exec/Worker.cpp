@@ -48,7 +48,7 @@ BlockRunner::BlockRunner(Launch &launch) : launch(launch), code(*launch.code) {
   block.shared = shared.get();
   block.sharedShadow = sharedShadow.get();
   block.sharedCells = reinterpret_cast<uint32_t *>(sharedCells.get());
-  block.sharedCellCount = block.sharedBytes;
+  block.sharedCellCount = launch.checks ? block.sharedBytes : 0;
   ranges.resize(code.instructions.size());
   blockLanes.resize(code.blocks.size());
   blockWarps.resize(code.blocks.size());
@@ -204,12 +204,7 @@ void BlockRunner::prepare(uint64_t linear) {
   if (launch.checks) {
     std::memset(sharedShadow.get(), 0, block.sharedBytes);
     std::memset(localShadow.get(), 0, localStride * block.warps);
-    block.sharedEpoch = (block.sharedEpoch + 1) & 1023;
-    if (block.sharedEpoch == 0) {
-      std::fill(block.sharedCells, block.sharedCells + block.sharedCellCount,
-                0);
-      block.sharedEpoch = 1;
-    }
+    beginSharedEpoch(block);
   }
   worker.budget = launch.budgetPerBlock;
   for (Warp &warp : warps) {

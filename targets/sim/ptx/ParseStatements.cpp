@@ -9,6 +9,9 @@
 using namespace tilewright;
 using namespace tilewright::sim::ptx;
 
+/// Scopes within scopes; compilers nest two or three.
+static constexpr unsigned maxDepth = 64;
+
 Status Parser::parseBody(Function &function) {
   TW_RETURN_IF_ERROR(expect('{'));
   unsigned depth = 1;
@@ -22,6 +25,10 @@ Status Parser::parseBody(Function &function) {
       statement.kind = open ? Statement::ScopeBegin : Statement::ScopeEnd;
       statement.line = take().line;
       depth += open ? 1 : -1;
+      if (depth > maxDepth) {
+        return error("more than " + std::to_string(maxDepth) +
+                     " scopes within each other");
+      }
       if (depth != 0) {
         function.body.push_back(std::move(statement));
       }

@@ -26,8 +26,10 @@ struct Bfloat {
 constexpr uint16_t halfNan = 0x7FFF;
 constexpr uint32_t floatNan = 0x7FFFFFFF;
 
+/// By bits: of sqrt(x) != sqrt(x), LLVM 22 makes x != x.
 static inline float canonical(float x) {
-  return x != x ? bitCast<float>(floatNan) : x;
+  uint32_t bits = bitCast<uint32_t>(x);
+  return bitCast<float>((bits & 0x7FFFFFFF) > 0x7F800000 ? floatNan : bits);
 }
 
 static inline float toFloat(Half h) {
