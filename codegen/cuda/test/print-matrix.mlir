@@ -5,7 +5,7 @@
 // CHECK-LABEL: // multiply
 // CHECK:       __device__ Vec<float, 4> mmaF16(const Vec<f16, 8> &a, const Vec<f16, 4> &b, Vec<float, 4> c) {
 // CHECK:         "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
-// CHECK:       multiply(const f16 *__restrict__ b0, float *__restrict__ b1, i64 n0,
+// CHECK:       multiply(const f16 *__restrict__ b0, float *__restrict__ b1, long long n0,
 // CHECK:         f16 *const part_0 = reinterpret_cast<f16 *>(shared);
 // CHECK:         copyAsync(part_0 + n0, b0, n0);
 // CHECK-NEXT:    commitCopies();
