@@ -159,6 +159,9 @@ Status MmaEmitter::run() {
                             bTile.elements() * tile.stages);
   sumMemory =
       sharedView(sumType, 0, tile.rows * (tile.columns + MmaTile::sumPadding));
+  name("tileA", a.memory);
+  name("tileB", bTile.memory);
+  name("sums", sumMemory);
   Result<SmallVector<Value>> sums = multiply();
   TW_RETURN_IF_ERROR(sums.status());
   b.create<gpu::BarrierOp>();
@@ -214,9 +217,12 @@ Result<SmallVector<Value>> MmaEmitter::multiply() {
                                      b.getI32IntegerAttr(tile.stages - 2));
   b.create<gpu::BarrierOp>();
   Value next = plus(step, tile.stages - 1);
+  name("next", next);
   TW_RETURN_IF_ERROR(copy(next, mod(next, tile.stages)));
   SmallVector<Value> sums(loop.getRegionIterArgs());
-  b.create<scf::YieldOp>(multiplyStage(mod(step, tile.stages), sums));
+  Value stage = mod(step, tile.stages);
+  name("stage", stage);
+  b.create<scf::YieldOp>(multiplyStage(stage, sums));
   return SmallVector<Value>(loop.getResults());
 }
 
