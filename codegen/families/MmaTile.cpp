@@ -74,7 +74,8 @@ namespace {
 struct Problem {
   double batches, rows, columns, depth;
   int64_t elementBytes;
-  double rate; ///< multiply-adds per multiprocessor and clock
+  double rate;           ///< multiply-adds per multiprocessor and clock
+  int64_t moreRegisters; ///< of a thread, beside the tile's
 };
 
 } // namespace
@@ -98,8 +99,9 @@ static double ceilDiv(double x, double y) { return std::ceil(x / y); }
 static int64_t blocksAtOnce(const MmaTile &tile, const Problem &problem,
                             const GpuSpec &gpu) {
   int64_t shared = tile.sharedBytes(problem.elementBytes);
+  int64_t registers = tile.registers() + problem.moreRegisters;
   if (shared > gpu.sharedBytesPerBlock ||
-      tile.registers() > GpuSpec::mostRegistersPerThread) {
+      registers > GpuSpec::mostRegistersPerThread) {
     return 0;
   }
   // What the hardware keeps for itself of each block.
@@ -171,12 +173,19 @@ std::vector<MmaTile> mmaTiles(int64_t elementBytes) {
 }
 
 static Problem problemOf(const MatrixProduct &contraction, const GpuSpec &gpu) {
+  // ptxas makes f16 of 8-bit floats from compute capability 9.0 on.
+  constexpr int64_t conversionRegisters = 64;
+  constexpr int hopper = 90;
+  bool isConverted =
+      gpu.computeCapability >= hopper &&
+      isa<Float8E4M3FNType, Float8E5M2Type>(contraction.a.element);
   return {guessed(contraction, contraction.batches),
           guessed(contraction, contraction.rows),
           guessed(contraction, contraction.columns),
           guessed(contraction, contraction.depth),
           storageBytes(contraction.a.element),
-          double(mmaRate(gpu, contraction.a.element))};
+          double(mmaRate(gpu, contraction.a.element)),
+          isConverted ? conversionRegisters : 0};
 }
 
 static std::optional<std::pair<MmaTile, double>>

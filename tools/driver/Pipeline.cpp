@@ -75,9 +75,9 @@ static Status run(ModuleOp module, Phase phase,
   return Status::ok();
 }
 
-/// Packs constant weights for vector lanes or threads side by side, divides deep
-/// products for a GPU's multiprocessors, and chooses tactics. Packing leaves
-/// operations behind that are constants to fold.
+/// Packs constant weights for vector lanes or threads side by side, divides
+/// deep products for a GPU's multiprocessors, and chooses tactics. Packing
+/// leaves operations behind that are constants to fold.
 static Status tile(ModuleOp module, const PipelineOptions &options) {
   bool packs = !options.reference && options.evaluator;
   if (packs) {
