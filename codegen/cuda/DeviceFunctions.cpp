@@ -98,7 +98,7 @@ std::string deviceFunctions(const llvm::StringSet<> &names) {
       text += "\n";
     }
   }
-  return text;
+  return text + matrixFunctions(names);
 }
 
 } // namespace tilewright::cuda

@@ -16,4 +16,8 @@ namespace tilewright::cuda {
 /// what they need, in order. \pre every name is one of them.
 std::string deviceFunctions(const llvm::StringSet<> &names);
 
+/// \returns those of `names` that use matrix units or asynchronous copies, with
+/// what they need but `Vec` (MatrixFunctions.cpp).
+std::string matrixFunctions(const llvm::StringSet<> &names);
+
 } // namespace tilewright::cuda

@@ -38,6 +38,9 @@ private:
   bool conditional(mlir::scf::IfOp op);
   void assign(mlir::Operation *yield, llvm::ArrayRef<std::string> names);
   void declareMemory(mlir::Operation *op);
+  /// \returns true if `op` was an asynchronous copy, or waits for some
+  /// (PrintMatrix.cpp).
+  bool asyncCopy(mlir::Operation *op);
   /// Gives names to held expressions that read memory.
   void flushReads();
 
@@ -46,6 +49,7 @@ private:
   /// it is not one.
   std::optional<Expression> expression(mlir::Operation *op);
   std::optional<Expression> memoryAccess(mlir::Operation *op);
+  std::optional<Expression> matrix(mlir::Operation *op); // PrintMatrix.cpp
   std::optional<Expression> integerArithmetic(mlir::Operation *op);
   std::optional<Expression> floatArithmetic(mlir::Operation *op);
   std::optional<Expression> conversion(mlir::Operation *op);

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -65,6 +66,13 @@ std::string KernelPrinter::nameFor(Value value) {
              : base.str() + "_" + std::to_string(number);
 }
 
+/// True for the positive zero of a type.
+static bool isZero(Attribute value) {
+  auto real = dyn_cast<FloatAttr>(value);
+  return real ? real.getValue().isPosZero()
+              : cast<IntegerAttr>(value).getValue().isZero();
+}
+
 Expression KernelPrinter::use(Value value, bool isArgument) {
   auto found = held.find(value);
   if (found != held.end()) {
@@ -82,6 +90,13 @@ Expression KernelPrinter::use(Value value, bool isArgument) {
         isa<IntegerAttr, FloatAttr>(constant.getValue())) {
       return literal(scalar, isArgument);
     }
+    auto zeros = dyn_cast<SplatElementsAttr>(constant.getValue());
+    if (zeros && isa<VectorType>(value.getType()) &&
+        (zeros.getElementType().isIntOrFloat() &&
+         isZero(zeros.getSplatValue<Attribute>()))) {
+      needs("Vec");
+      return {typeName(value.getType()) + "{}"};
+    }
   }
   fail(value.getDefiningOp() ? value.getDefiningOp() : kernel.getOperation());
   return {"?"};
@@ -97,7 +112,8 @@ bool KernelPrinter::isWritten(Value buffer) {
     if (auto store = dyn_cast<memref::StoreOp>(user)) {
       return store.getMemRef() == buffer;
     }
-    return !isa<memref::LoadOp, vector::LoadOp>(user);
+    return !isa<memref::LoadOp, vector::LoadOp, nvgpu::DeviceAsyncCopyOp,
+                memref::ExtractAlignedPointerAsIndexOp>(user);
   });
 }
 

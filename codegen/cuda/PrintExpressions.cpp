@@ -250,11 +250,17 @@ std::optional<Expression> KernelPrinter::memoryAccess(Operation *op) {
                           Unary, /*readsMemory=*/true};
       })
       .Case([&](vector::ExtractOp extract) -> std::optional<Expression> {
-        if (extract.getStaticPosition().size() != 1 ||
+        auto shape = extract.getSourceVectorType().getShape();
+        if (extract.getStaticPosition().size() != shape.size() ||
             !extract.getDynamicPosition().empty()) {
           return std::nullopt;
         }
-        std::string lane = std::to_string(extract.getStaticPosition().front());
+        int64_t position = 0;
+        for (auto [at, extent] :
+             llvm::zip(extract.getStaticPosition(), shape)) {
+          position = position * extent + at;
+        }
+        std::string lane = std::to_string(position);
         return Expression{use(extract.getSource(), Primary) + ".at[" + lane +
                           "]"};
       })
@@ -294,7 +300,8 @@ std::optional<Expression> KernelPrinter::expression(Operation *op) {
   for (auto print :
        {&KernelPrinter::integerArithmetic, &KernelPrinter::floatArithmetic,
         &KernelPrinter::comparison, &KernelPrinter::conversion,
-        &KernelPrinter::mathFunction, &KernelPrinter::memoryAccess}) {
+        &KernelPrinter::mathFunction, &KernelPrinter::memoryAccess,
+        &KernelPrinter::matrix}) {
     if (std::optional<Expression> found = (this->*print)(op)) {
       return found;
     }

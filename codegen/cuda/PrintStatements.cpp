@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -67,9 +68,9 @@ static bool isUsedHere(Value value) {
 
 void KernelPrinter::define(Value value, Expression expression) {
   Operation *op = value.getDefiningOp();
-  bool isNamed =
-      op->hasAttr(twk::nameAttr) ||
-      isa<gpu::ThreadIdOp, gpu::BlockIdOp, gpu::ShuffleOp, vector::LoadOp>(op);
+  bool isNamed = op->hasAttr(twk::nameAttr) ||
+                 isa<gpu::ThreadIdOp, gpu::BlockIdOp, gpu::ShuffleOp,
+                     nvgpu::LdMatrixOp, vector::LoadOp>(op);
   if (!isNamed && isUsedHere(value) && expression.text.size() <= longestHeld) {
     held[value] = std::move(expression);
     return;
@@ -113,6 +114,18 @@ bool KernelPrinter::statement(Operation *op) {
       })
       .Case([&](vector::StoreOp store) {
         std::string value = use(store.getValueToStore()).text;
+        VectorType type = store.getVectorType();
+        int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
+        if (store.getMemRefType().getMemorySpace() &&
+            (bits == 64 || bits == 128)) {
+          needs("Vec");
+          needs("storeShared");
+          std::string base = use(store.getBase(), Additive);
+          std::string at = use(store.getIndices().front(), Multiplicative);
+          flushReads();
+          line("storeShared(" + base + " + " + at + ", " + value + ");");
+          return true;
+        }
         std::string target =
             vectorAt(store.getBase(), store.getIndices().front(),
                      store.getVectorType(), /*isConst=*/false);
@@ -150,7 +163,7 @@ bool KernelPrinter::statement(Operation *op) {
         ifBranch(branch);
         return true;
       })
-      .Default([](Operation *) { return false; });
+      .Default([&](Operation *other) { return asyncCopy(other); });
 }
 
 void KernelPrinter::declareMemory(Operation *op) {

@@ -9,6 +9,7 @@
 #include "codegen/families/ContractSimt.h"
 #include "codegen/families/Contraction.h"
 #include "codegen/families/MemoryAccess.h"
+#include "codegen/families/MmaTactic.h"
 #include "codegen/families/NestSchedule.h"
 #include "codegen/families/RowBlocks.h"
 #include "ir/BodyBuilder.h"
@@ -68,8 +69,11 @@ struct PackSite {
 
 /// On a GPU: a factor that threads side by side read far apart, in tiles whose
 /// columns (or rows) are one axis of a constant.
-static std::optional<PackSite> findGpuSite(const FusedRegion &region) {
-  if (region.form != Form::Reduce || refuseContractSimt(region)) {
+static std::optional<PackSite> findGpuSite(const FusedRegion &region,
+                                           const TargetSpec &target) {
+  // Matrix units read both orders.
+  if (region.form != Form::Reduce || refuseContractSimt(region) ||
+      !MmaContract().applicable(region.op, target)) {
     return std::nullopt;
   }
   Contraction form = *contractionOf(region);
@@ -100,7 +104,7 @@ static SmallVector<PackSite> findSites(const FusedRegion &whole,
                                        const TargetSpec &target) {
   SmallVector<PackSite> sites;
   if (target.isGpu()) {
-    if (std::optional<PackSite> site = findGpuSite(whole)) {
+    if (std::optional<PackSite> site = findGpuSite(whole, target)) {
       sites.push_back(*site);
     }
     return sites;

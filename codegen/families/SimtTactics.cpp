@@ -8,6 +8,7 @@
 #include "codegen/families/Access.h"
 #include "codegen/families/ContractSimt.h"
 #include "codegen/families/Grid.h"
+#include "codegen/families/MmaTactic.h"
 #include "codegen/families/Nest.h"
 #include "codegen/families/NestSchedule.h"
 #include "codegen/families/ReferenceTactic.h"
@@ -220,18 +221,19 @@ public:
 };
 
 struct Tactics {
+  MmaContract mma;
   TiledContraction contraction;
   TeamReduce teamReduce;
   RegisterRows registerRows;
   BlockRows blockRows;
   ReferenceTactic reference{"reference.simt", /*wide=*/false};
 
-  std::vector<const Tactic *> forReduce = {&contraction, &teamReduce,
+  std::vector<const Tactic *> forReduce = {&mma, &contraction, &teamReduce,
                                            &reference};
   std::vector<const Tactic *> forRows = {&registerRows, &blockRows, &reference};
   std::vector<const Tactic *> forOthers = {&reference};
-  std::vector<const Tactic *> all = {&contraction, &teamReduce, &registerRows,
-                                     &blockRows, &reference};
+  std::vector<const Tactic *> all = {&mma,          &contraction, &teamReduce,
+                                     &registerRows, &blockRows,   &reference};
 };
 
 } // namespace

@@ -23,6 +23,7 @@ CASES = 1884  # node tests of ONNX 1.23.2
 TITLES = {
     "TWT001": "the tactic that a region gets, with its parameters",
     "TWT002": "a constant operand of a contraction is packed for the vector lanes, or for threads side by side",
+    "TWT003": "the depth of a contraction is divided among a GPU's multiprocessors",
     "TWT100": "the region has no form that kernels are built for",
 }
 REASON = re.compile(r'constexpr\s+Reason\s+\w+\s*\{\s*"(TW\w+)",\s*"([^"]+)"\s*\}')

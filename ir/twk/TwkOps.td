@@ -8,6 +8,7 @@
 #define TILEWRIGHT_IR_TWK_TWKOPS_TD
 
 include "ir/twk/TwkDialect.td"
+include "mlir/IR/CommonTypeConstraints.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -105,6 +106,30 @@ def Twk_KernelOp : Twk_Op<"kernel", [
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+}
+
+def Twk_MmaBytesOp : Twk_Op<"mma_bytes", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "a warp's product of matrices of bytes, added to accumulators";
+  let description = [{
+    `nvgpu.mma.sync` of shape 16x8x32 for the element types that it lacks: signed
+    and unsigned integers in any combination (i32 accumulators), and 8-bit floats
+    (f32 accumulators). The fragments are those of `nvgpu.mma.sync` for i8; `lhs`
+    and `rhs` say what the bytes are: `i8`, `ui8`, `f8E4M3FN` or `f8E5M2`.
+
+    ```mlir
+    %d = twk.mma_bytes %a, %b, %c of ui8, i8
+        : vector<4x4xi8>, vector<2x4xi8>, vector<2x2xi32>
+    ```
+  }];
+  let arguments = (ins VectorOfRankAndType<[2], [I8]>:$a,
+                       VectorOfRankAndType<[2], [I8]>:$b,
+                       VectorOfRankAndType<[2], [I32, F32]>:$acc,
+                       TypeAttr:$lhs, TypeAttr:$rhs);
+  let results = (outs VectorOfRankAndType<[2], [I32, F32]>:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $acc `of` $lhs `,` $rhs attr-dict `:` type($a) `,` type($b) `,` type($acc)
+  }];
+  let hasVerifier = 1;
 }
 
 def Twk_ReturnOp : Twk_Op<"return", [

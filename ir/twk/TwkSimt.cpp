@@ -59,11 +59,13 @@ bool isSimtOp(Operation *op) {
              memref::StoreOp, memref::ViewOp, memref::CastOp, memref::AllocaOp,
              memref::AllocOp, memref::AtomicRMWOp, memref::DimOp,
              vector::LoadOp, vector::StoreOp, vector::ExtractOp,
-             vector::InsertOp, vector::FromElementsOp, vector::BroadcastOp,
-             gpu::ThreadIdOp, gpu::BlockIdOp, gpu::BarrierOp, gpu::ShuffleOp,
-             gpu::DynamicSharedMemoryOp, nvgpu::MmaSyncOp, nvgpu::LdMatrixOp,
-             nvgpu::DeviceAsyncCopyOp, nvgpu::DeviceAsyncCreateGroupOp,
-             nvgpu::DeviceAsyncWaitOp>(op);
+             vector::InsertOp, vector::FromElementsOp,
+             vector::ExtractStridedSliceOp,
+             memref::ExtractAlignedPointerAsIndexOp, MmaBytesOp,
+             vector::BroadcastOp, gpu::ThreadIdOp, gpu::BlockIdOp,
+             gpu::BarrierOp, gpu::ShuffleOp, gpu::DynamicSharedMemoryOp,
+             nvgpu::MmaSyncOp, nvgpu::LdMatrixOp, nvgpu::DeviceAsyncCopyOp,
+             nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp>(op);
 }
 
 /// True for arithmetic, which a simt kernel does on scalars alone.
@@ -73,6 +75,34 @@ bool isArithmetic(Operation *op) {
          dialect == "math";
 }
 } // namespace
+
+LogicalResult MmaBytesOp::verify() {
+  auto isInteger = [](Type type) {
+    return type.isSignlessInteger(8) || type.isUnsignedInteger(8);
+  };
+  auto isFloat = [](Type type) {
+    return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+  };
+  bool areIntegers = isInteger(getLhs()) && isInteger(getRhs());
+  bool areFloats = isFloat(getLhs()) && isFloat(getRhs());
+  if (!areIntegers && !areFloats) {
+    return emitOpError("multiplies i8 and ui8, or f8E4M3FN and f8E5M2, found ")
+           << getLhs() << " and " << getRhs();
+  }
+  Type sum = cast<VectorType>(getAcc().getType()).getElementType();
+  if (areIntegers != sum.isInteger(32)) {
+    return emitOpError("accumulates integers in i32 and floats in f32, found ")
+           << sum;
+  }
+  auto hasShape = [](Value value, ArrayRef<int64_t> shape) {
+    return cast<VectorType>(value.getType()).getShape() == shape;
+  };
+  if (!hasShape(getA(), {4, 4}) || !hasShape(getB(), {2, 4}) ||
+      !hasShape(getAcc(), {2, 2})) {
+    return emitOpError("has fragments of shapes 4x4, 2x4 and 2x2");
+  }
+  return success();
+}
 
 LogicalResult verifySimtOp(Operation *op, Block &entry) {
   if (!isSimtOp(op)) {

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/driver/Compiler.h"
+#include "codegen/families/MmaTactic.h"
 #include "codegen/families/Tactics.h"
 #include "frontend/Importer.h"
 #include "mlir/Parser/Parser.h"
@@ -69,6 +70,7 @@ public:
 
 private:
   Status load();
+  Status import();
   Status loadDump();
   Status phase(Phase which);
   Status finishPhase(Phase which, Clock::time_point start);
@@ -120,9 +122,16 @@ Status Compile::loadDump() {
 }
 
 Status Compile::load() {
-  if (options.startFrom != Phase::Import) {
-    return loadDump();
+  TW_RETURN_IF_ERROR(options.startFrom == Phase::Import ? import()
+                                                        : loadDump());
+  if (options.tf32) {
+    (*module)->setAttr(families::precisionAttr,
+                       StringAttr::get(&context, "tf32"));
   }
+  return Status::ok();
+}
+
+Status Compile::import() {
   Result<LoadedModel> model = loadModel(path);
   if (!model) {
     return model.status();
@@ -130,10 +139,10 @@ Status Compile::load() {
   modelName = model->graph().name();
   result.summary.onnxNodes = countNodes(model->graph());
   auto shared = std::make_shared<const LoadedModel>(std::move(*model));
-  frontend::ImportOptions import;
-  import.shapes = options.shapes;
+  frontend::ImportOptions importing;
+  importing.shapes = options.shapes;
   Result<OwningOpRef<ModuleOp>> imported =
-      frontend::importModel(context, shared, import);
+      frontend::importModel(context, shared, importing);
   if (!imported) {
     return imported.status();
   }

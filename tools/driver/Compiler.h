@@ -33,6 +33,8 @@ struct CompileOptions {
   bool reference = false;
   /// Keep every cast and rounding of the ONNX graph.
   bool strict = false;
+  /// GPU: contractions may round their factors of f32 to tf32.
+  bool tf32 = false;
   /// Threads that compile kernels; 0: as many as this process may use.
   unsigned threads = 0;
   /// The last phase to run; with Codegen the result has a module.

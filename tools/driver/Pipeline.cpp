@@ -11,6 +11,7 @@
 
 #include "tools/driver/Pipeline.h"
 #include "codegen/families/Packing.h"
+#include "codegen/families/SplitDepth.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/fuse/Passes.h"
 #include "passes/layout/Passes.h"
@@ -77,12 +78,16 @@ static Status run(ModuleOp module, Phase phase,
   return Status::ok();
 }
 
-/// Packs constant weights for vector lanes or warps and chooses tactics.
-/// Packing leaves operations behind that are constants to fold.
+/// Packs constant weights for vector lanes or threads side by side, divides
+/// deep products for a GPU's multiprocessors, and chooses tactics. Packing
+/// leaves operations behind that are constants to fold.
 static Status tile(ModuleOp module, const PipelineOptions &options) {
   bool packs = !options.reference && options.evaluator;
   if (packs) {
     TW_RETURN_IF_ERROR(packConstants(module, *options.target, *options.log));
+  }
+  if (!options.reference && options.target->isGpu()) {
+    TW_RETURN_IF_ERROR(splitDepth(module, *options.target, *options.log));
   }
   TW_RETURN_IF_ERROR(selectTactics(module, *options.target, *options.tactics,
                                    options.reference, *options.log));

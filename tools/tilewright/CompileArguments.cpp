@@ -27,7 +27,10 @@ void CompileArguments::addTo(CLI::App &app) {
   addRepeatable(app, "--override-kernel", kernels,
                 "CUDA C++ in place of a generated kernel. Repeatable")
       ->type_name("KERNEL=FILE.cu");
-  app.add_option("--precision", precision, "f32")->type_name("POLICY");
+  app.add_option("--precision", precision,
+                 "f32, or tf32: a GPU's matrix units round factors of f32 to "
+                 "10 bits of mantissa")
+      ->type_name("POLICY");
   app.add_flag("--strict", strict,
                "Keep every cast and rounding of the ONNX graph");
   app.add_flag("--reference", reference,
@@ -91,22 +94,22 @@ readKernels(const std::vector<std::string> &arguments) {
   return sources;
 }
 
-static Status checkPrecision(const std::string &policy) {
-  if (policy == "f32") {
+static Status checkPrecision(const std::string &policy, bool isGpu) {
+  if (policy == "f32" || (policy == "tf32" && isGpu)) {
     return Status::ok();
   }
-  static constexpr const char *planned[] = {"tf32", "bf16", "f16",
-                                            "int8", "fp8",  "int4"};
-  if (std::find(std::begin(planned), std::end(planned), policy) !=
-      std::end(planned)) {
+  static constexpr const char *known[] = {"tf32", "bf16", "f16",
+                                          "int8", "fp8",  "int4"};
+  if (std::find(std::begin(known), std::end(known), policy) !=
+      std::end(known)) {
     return Status(ErrorCode::UnsupportedOption,
                   "--precision " + policy +
                       ": only f32 is supported, which computes as the model "
-                      "says; leave the option out");
+                      "says, and tf32 for GPUs; leave the option out");
   }
   return Status(ErrorCode::OptionInvalid, "--precision '" + policy +
                                               "': there is no such policy; use "
-                                              "f32");
+                                              "f32 or tf32");
 }
 
 Result<CompileOptions> CompileArguments::resolve() const {
@@ -115,7 +118,7 @@ Result<CompileOptions> CompileArguments::resolve() const {
   if (!spec) {
     return spec.status();
   }
-  TW_RETURN_IF_ERROR(checkPrecision(precision));
+  TW_RETURN_IF_ERROR(checkPrecision(precision, *spec && (*spec)->isGpu()));
   Result<Shapes> sizes = parseShapes(shapes);
   if (!sizes) {
     return sizes.status();
@@ -131,6 +134,7 @@ Result<CompileOptions> CompileArguments::resolve() const {
   options.simulated = isSimulated(target);
   options.shapes = std::move(*sizes);
   options.strict = strict;
+  options.tf32 = precision == "tf32";
   options.reference = reference;
   return options;
 }

@@ -30,6 +30,7 @@ static std::string describe(const std::string &path,
     text << "\n";
   }
   text << (options.strict ? "strict\n" : "")
+       << (options.tf32 ? "precision tf32\n" : "")
        << (options.reference ? "reference\n" : "");
   return text.str();
 }

@@ -131,7 +131,7 @@ twk.kernel @guarded simt threads(32) buffers(%x: memref<?xf32>, %y: memref<?xf32
 // CHECK-NEXT:    f16 table_0[4];
 // CHECK-NEXT:    table_0[n0] = f16(0x3c00);
 // CHECK-NEXT:    const Vec<float, 4> v_0 = *reinterpret_cast<const Vec<float, 4> *>(b0 + n0);
-// CHECK-NEXT:    *reinterpret_cast<Vec<float, 4> *>(part_0 + n0) = v_0;
+// CHECK-NEXT:    storeShared(part_0 + n0, v_0);
 // CHECK-NEXT:    __syncthreads();
 // CHECK-NEXT:    part_1[0] = i64(v_0.at[2]);
 twk.kernel @memory simt threads(32) buffers(%x: memref<?xf32>) sizes(%n: index)

@@ -222,3 +222,39 @@ twk.kernel @search simt threads(32) buffers() sizes() tasks(%blocks: index)
   }
   twk.return
 }
+
+// -----
+
+twk.kernel @bytes simt threads(32) buffers() sizes() tasks(%blocks: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  %a = arith.constant dense<0> : vector<4x4xi8>
+  %b = arith.constant dense<0> : vector<2x4xi8>
+  %c = arith.constant dense<0> : vector<2x2xi32>
+  // expected-error @below {{multiplies i8 and ui8, or f8E4M3FN and f8E5M2, found 'i8' and 'f8E5M2'}}
+  %d = twk.mma_bytes %a, %b, %c of i8, f8E5M2 : vector<4x4xi8>, vector<2x4xi8>, vector<2x2xi32>
+  twk.return
+}
+
+// -----
+
+twk.kernel @sums simt threads(32) buffers() sizes() tasks(%blocks: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  %a = arith.constant dense<0> : vector<4x4xi8>
+  %b = arith.constant dense<0> : vector<2x4xi8>
+  %c = arith.constant dense<0> : vector<2x2xi32>
+  // expected-error @below {{accumulates integers in i32 and floats in f32, found 'i32'}}
+  %d = twk.mma_bytes %a, %b, %c of f8E4M3FN, f8E5M2 : vector<4x4xi8>, vector<2x4xi8>, vector<2x2xi32>
+  twk.return
+}
+
+// -----
+
+twk.kernel @fragments simt threads(32) buffers() sizes() tasks(%blocks: index)
+    workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  %a = arith.constant dense<0> : vector<4x4xi8>
+  %b = arith.constant dense<0> : vector<4x4xi8>
+  %c = arith.constant dense<0> : vector<2x2xi32>
+  // expected-error @below {{has fragments of shapes 4x4, 2x4 and 2x2}}
+  %d = twk.mma_bytes %a, %b, %c of i8, ui8 : vector<4x4xi8>, vector<4x4xi8>, vector<2x2xi32>
+  twk.return
+}

@@ -1,0 +1,291 @@
+//===- SharedTile.cpp - a factor's tile in shared memory ------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/families/SharedTile.h"
+#include "codegen/families/BodyEmitter.h"
+#include "codegen/families/IndexMath.h"
+#include "codegen/families/MemoryAccess.h"
+#include "codegen/families/TaskLoop.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright::tw;
+
+namespace tilewright::families {
+
+/// Chunks of 16 bytes in one row of all 32 banks.
+constexpr int64_t chunksOfBanks = 8;
+
+//===----------------------------------------------------------------------===//
+// Layout
+//===----------------------------------------------------------------------===//
+
+SharedTile::SharedTile(const Factor &factor, ArrayRef<unsigned> coordinates,
+                       int64_t positions, int64_t depth, int64_t stages)
+    : factor(factor), coordinates(coordinates), positions(positions),
+      depth(depth), stages(stages), elementBytes(storageBytes(factor.element)) {
+  isTransposed = llvm::is_contained(
+      coordinates, static_cast<unsigned>(factor.mostlyContiguous));
+  // ldmatrix transposes elements of 16 bits; others are as they are read.
+  alongDepth = !isTransposed || elementBytes != 2;
+}
+
+Value SharedTile::permutationOf(LaneBuilder &b, Value line) const {
+  int64_t chunks = std::min(chunksOfLine(), chunksOfBanks);
+  IndexMath math(b);
+  return math.mod(math.over(line, chunksOfBanks / chunks), chunks);
+}
+
+Value SharedTile::offsetOf(LaneBuilder &b, Value stage, Value line, Value chunk,
+                           Value permutation) const {
+  IndexMath math(b);
+  Value place = b.createOrFold<arith::XOrIOp>(chunk, permutation);
+  Value start = math.plus(math.times(stage, elements()),
+                          math.times(line, lineElements()));
+  return math.plus(start, math.times(place, chunkElements()));
+}
+
+void splitIndex(KernelFrame &frame, const MatrixProduct &contraction,
+                ArrayRef<unsigned> group, Value index,
+                MutableArrayRef<Lanes> coordinates) {
+  LaneBuilder &b = frame.getBuilder();
+  IndexMath math(b);
+  SmallVector<unsigned> wide;
+  for (unsigned coordinate : group) {
+    if (contraction.extentOf(coordinate).isConstant(1)) {
+      coordinates[coordinate] = Lanes::index(0);
+    } else {
+      wide.push_back(coordinate);
+    }
+  }
+  for (unsigned coordinate : llvm::reverse(wide)) {
+    if (coordinate == wide.front()) {
+      coordinates[coordinate] = Lanes::index(index);
+      return;
+    }
+    Value extent = frame.sizeValue(contraction.extentOf(coordinate));
+    coordinates[coordinate] = Lanes::index(math.mod(index, extent));
+    index = math.over(index, extent);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+TileCopy::TileCopy(KernelFrame &frame, const MatrixProduct &contraction,
+                   const SharedTile &tile, Value thread, int64_t threads,
+                   Value firstPosition, ArrayRef<Lanes> batch)
+    : frame(frame), b(frame.getBuilder()), contraction(contraction), tile(tile),
+      thread(thread), threads(threads), firstPosition(firstPosition),
+      batch(batch) {}
+
+/// Chunks can be copied as such if they begin at multiples of 16 bytes,
+/// wherever the coordinates stand, and if none is partly outside.
+void TileCopy::prepare() {
+  const Factor &factor = tile.factor;
+  ArrayRef<unsigned> along =
+      tile.alongDepth ? ArrayRef(contraction.depth) : tile.coordinates;
+  if (factor.contiguous < 0 || along.empty() ||
+      along.back() != static_cast<unsigned>(factor.contiguous)) {
+    return;
+  }
+  LoadOp load = factor.load;
+  const Memory &memory = *frame.memoryOf(load.getSource());
+  SmallVector<DimExpr> dims = dimsOf(load.getSource().getType());
+  size_t axis = dims.size();
+  while (axis > 0 && dims[axis - 1].isConstant(1)) {
+    --axis;
+  }
+  SmallVector<DimExpr> multiples = {contraction.extentOf(along.back())};
+  if (memory.slice) {
+    dims = dimsOf(memory.slice->whole);
+    if (memory.slice->axis == axis - 1) {
+      multiples.push_back(memory.slice->offset);
+    }
+  }
+  for (DimExpr behind : ArrayRef(dims).drop_front(axis)) {
+    if (!behind.isConstant(1)) {
+      return;
+    }
+  }
+  multiples.push_back(dims[axis - 1]);
+  Value pointer =
+      b.create<memref::ExtractAlignedPointerAsIndexOp>(memory.memref);
+  IndexMath math(b);
+  Value aligned = math.isMultiple(pointer, MmaTile::chunkBytes);
+  for (DimExpr multiple : multiples) {
+    int64_t of = tile.chunkElements();
+    if (std::optional<int64_t> constant = multiple.getConstant()) {
+      if (*constant % of != 0) {
+        return;
+      }
+      continue;
+    }
+    aligned =
+        math.both(aligned, math.isMultiple(frame.sizeValue(multiple), of));
+  }
+  mayBeAligned = true;
+  isAligned = b.named("aligned", aligned);
+}
+
+Result<TileCopy::Address> TileCopy::addressOf(Value position, Value depth) {
+  SmallVector<Lanes> coordinates = batch;
+  splitIndex(frame, contraction, tile.coordinates, position, coordinates);
+  splitIndex(frame, contraction, contraction.depth, depth, coordinates);
+  LoadOp load = tile.factor.load;
+  BodyEmitter emitter(frame, contraction.body(), Value());
+  SmallVector<Lanes> indices;
+  for (Value index : load.getIndices()) {
+    Result<Lanes> lanes = emitter.emitFor(0, coordinates, index);
+    TW_RETURN_IF_ERROR(lanes.status());
+    indices.push_back(*lanes);
+  }
+  Address address;
+  IndexMath math(b);
+  auto bound = [&](Value value, ArrayRef<unsigned> group, int64_t tileSize) {
+    DimExpr extent = contraction.extentOf(group);
+    std::optional<int64_t> constant = extent.getConstant();
+    if (constant && *constant % tileSize == 0) {
+      return;
+    }
+    Lanes limit = Lanes::index(1);
+    for (unsigned coordinate : group) {
+      limit = b.mul(limit, frame.size(contraction.extentOf(coordinate)));
+    }
+    address.inside =
+        math.both(address.inside, math.isLess(value, b.first(limit)));
+  };
+  bound(position, tile.coordinates, tile.positions);
+  bound(depth, contraction.depth, tile.depth);
+  if (load.getGuard()) {
+    Result<Lanes> guard = emitter.emitFor(0, coordinates, load.getGuard());
+    TW_RETURN_IF_ERROR(guard.status());
+    address.inside = math.both(address.inside, guard->value);
+  }
+  const Memory &memory = *frame.memoryOf(load.getSource());
+  address.offset =
+      b.first(offsetOf(frame, memory, load.getSource().getType(), indices));
+  return address;
+}
+
+Status TileCopy::emit(Value step, Value stage) {
+  if (!mayBeAligned) {
+    return copyElements(step, stage);
+  }
+  auto branch = b.create<scf::IfOp>(isAligned, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  TW_RETURN_IF_ERROR(copyChunks(step, stage));
+  b.setInsertionPointToStart(branch.elseBlock());
+  return copyElements(step, stage);
+}
+
+/// Asynchronous copies of whole chunks.
+Status TileCopy::copyChunks(Value step, Value stage) {
+  int64_t chunks = tile.lines() * tile.chunksOfLine();
+  IndexMath math(b);
+  Value firstDepth = math.times(step, tile.depth);
+  const Memory &memory = *frame.memoryOf(LoadOp(tile.factor.load).getSource());
+  auto copy = [&](Value number) -> Status {
+    Value line = b.named("line", math.over(number, tile.chunksOfLine()));
+    Value chunk = b.named("chunk", math.mod(number, tile.chunksOfLine()));
+    Value within = math.times(chunk, tile.chunkElements());
+    Value position = math.plus(firstPosition, tile.alongDepth ? line : within);
+    Value depth = math.plus(firstDepth, tile.alongDepth ? within : line);
+    Result<Address> address = addressOf(position, depth);
+    TW_RETURN_IF_ERROR(address.status());
+    Value elements;
+    Value from = address->offset;
+    if (address->inside) {
+      Value zero = b.constantIndex(0);
+      from = b.create<arith::SelectOp>(address->inside, from, zero);
+      elements = b.create<arith::SelectOp>(
+          address->inside, b.constantIndex(tile.chunkElements()), zero);
+    } else {
+      elements = b.constantIndex(tile.chunkElements());
+    }
+    Value to =
+        tile.offsetOf(b, stage, line, chunk, tile.permutationOf(b, line));
+    b.create<nvgpu::DeviceAsyncCopyOp>(
+        nvgpu::DeviceAsyncTokenType::get(b.getContext()), tile.memory,
+        ValueRange(to), memory.memref, ValueRange(from),
+        b.getIndexAttr(tile.chunkElements()), elements, b.getUnitAttr());
+    return Status::ok();
+  };
+  auto loop = b.create<scf::ForOp>(
+      b.constantIndex(0), b.constantIndex(llvm::divideCeil(chunks, threads)),
+      b.constantIndex(1));
+  loop->setAttr(twk::nameAttr, b.getStringAttr("part"));
+  loop->setAttr(twk::unrollAttr, b.getUnitAttr());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value number = b.named(
+      "number", math.plus(thread, math.times(loop.getInductionVar(), threads)));
+  if (chunks % threads == 0) {
+    return copy(number);
+  }
+  return emitIf(b, math.isLess(number, b.constantIndex(chunks)),
+                [&] { return copy(number); });
+}
+
+/// Through registers, element by element: any alignment, any order.
+Status TileCopy::copyElements(Value step, Value stage) {
+  int64_t chunks = tile.lines() * tile.chunksOfLine();
+  IndexMath math(b);
+  Value firstDepth = math.times(step, tile.depth);
+  const Memory &memory = *frame.memoryOf(LoadOp(tile.factor.load).getSource());
+  Type storage = storageType(memory.element);
+  Value zero = b.create<arith::ConstantOp>(b.getZeroAttr(storage));
+  auto loop = b.create<scf::ForOp>(thread, b.constantIndex(chunks),
+                                   b.constantIndex(threads));
+  loop->setAttr(twk::nameAttr, b.getStringAttr("number"));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value number = loop.getInductionVar();
+  // Threads side by side read what lies side by side.
+  bool linesFirst = tile.alongDepth && tile.isTransposed;
+  int64_t count = linesFirst ? tile.lines() : tile.chunksOfLine();
+  Value line = math.over(number, count), chunk = math.mod(number, count);
+  if (linesFirst) {
+    std::swap(line, chunk);
+  }
+  b.named("line", line);
+  b.named("chunk", chunk);
+  Value within = math.times(chunk, tile.chunkElements());
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < tile.chunkElements(); ++i) {
+    Value at = math.plus(within, i);
+    Value position = math.plus(firstPosition, tile.alongDepth ? line : at);
+    Value depth = math.plus(firstDepth, tile.alongDepth ? at : line);
+    Result<Address> address = addressOf(position, depth);
+    TW_RETURN_IF_ERROR(address.status());
+    if (!address->inside) {
+      elements.push_back(
+          b.create<memref::LoadOp>(memory.memref, address->offset));
+      continue;
+    }
+    auto branch = b.create<scf::IfOp>(TypeRange(storage), address->inside,
+                                      /*withElse=*/true);
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value loaded = b.create<memref::LoadOp>(memory.memref, address->offset);
+    b.create<scf::YieldOp>(loaded);
+    b.setInsertionPointToStart(branch.elseBlock());
+    b.create<scf::YieldOp>(zero);
+    elements.push_back(branch.getResult(0));
+  }
+  Value whole = b.create<vector::FromElementsOp>(
+      VectorType::get({tile.chunkElements()}, storage), elements);
+  Value to = tile.offsetOf(b, stage, line, chunk, tile.permutationOf(b, line));
+  b.create<vector::StoreOp>(whole, tile.memory, to);
+  return Status::ok();
+}
+
+} // namespace tilewright::families

@@ -1,0 +1,165 @@
+//===- SplitDepth.cpp - more blocks for small products --------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/families/SplitDepth.h"
+#include "codegen/families/MmaTactic.h"
+#include "codegen/families/MmaTile.h"
+#include "ir/BodyBuilder.h"
+#include "ir/TensorTypes.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace tilewright::tw;
+using namespace tilewright::families;
+
+namespace tilewright {
+
+/// Builds the reduction of one part, with the part as first coordinate.
+static ReduceOp buildPart(OpBuilder &builder, ReduceOp reduce,
+                          unsigned coordinate, int64_t parts,
+                          IRMapping &operands) {
+  unsigned parallel = reduce.getParallelRank();
+  SmallVector<DimExpr> domain = reduce.getDomain();
+  MLIRContext *context = reduce.getContext();
+  int64_t length = *domain[coordinate].getConstant() / parts;
+  SmallVector<DimExpr> dims = {DimExpr::constant(context, parts)};
+  dims.append(domain.begin(), domain.begin() + parallel);
+  domain[coordinate] = DimExpr::constant(context, length);
+  Type element = elementTypeOf(reduce.getResult().getType());
+  Block &body = reduce.getBody().front();
+  Value result = buildReduce(
+      builder, reduce.getLoc(), FoldKind::Add, dims,
+      ArrayRef(domain).drop_front(parallel), element,
+      [&](BodyBuilder &b, ValueRange at) {
+        IRMapping map(operands);
+        for (BlockArgument argument : body.getArguments()) {
+          unsigned number = argument.getArgNumber();
+          Value position = at[number + 1];
+          map.map(argument, number == coordinate
+                                ? b.add(b.mul(at[0], length), position)
+                                : position);
+        }
+        for (Operation &op : body.without_terminator()) {
+          b.clone(op, map);
+        }
+        return map.lookup(yieldOf(reduce).getOperand(0));
+      },
+      reduce.getRoot().value_or(StringRef()));
+  return result.getDefiningOp<ReduceOp>();
+}
+
+/// Drops operands that the region does not read.
+static void dropUnused(FusedOp op) {
+  Block &block = op.getBody().front();
+  for (unsigned i = block.getNumArguments(); i-- > 0;) {
+    if (block.getArgument(i).use_empty()) {
+      block.eraseArgument(i);
+      op.getInputsMutable().erase(i);
+    }
+  }
+}
+
+/// A region that holds what `build` makes of the operands of `like`.
+static FusedOp buildRegion(
+    OpBuilder &builder, FusedOp like, const Twine &name, ValueRange inputs,
+    TypeRange results,
+    llvm::function_ref<SmallVector<Value>(OpBuilder &, Block &)> build) {
+  auto region =
+      FusedOp::create(builder, like.getLoc(), results,
+                      builder.getStringAttr(name), inputs, Attribute());
+  Block *block = builder.createBlock(&region.getBody());
+  for (Value input : inputs) {
+    block->addArgument(input.getType(), input.getLoc());
+  }
+  SmallVector<Value> values = build(builder, *block);
+  YieldOp::create(builder, like.getLoc(), values);
+  builder.setInsertionPointAfter(region);
+  dropUnused(region);
+  return region;
+}
+
+static void divide(FusedOp op, const MatrixProduct &contraction,
+                   const DepthParts &parts) {
+  OpBuilder builder(op);
+  ReduceOp reduce = contraction.reduce;
+  Block &old = op.getBody().front();
+  SmallVector<DimExpr> dims = dimsOf(reduce.getResult().getType());
+  Type element = elementTypeOf(reduce.getResult().getType());
+  dims.insert(dims.begin(), DimExpr::constant(op.getContext(), parts.count));
+  Type partType = tensorType(dims, element);
+  FusedOp first = buildRegion(
+      builder, op, op.getSymName() + "_parts", op.getInputs(), {partType},
+      [&](OpBuilder &b, Block &block) -> SmallVector<Value> {
+        IRMapping map;
+        map.map(old.getArguments(), block.getArguments());
+        for (ConstantOp constant : old.getOps<ConstantOp>()) {
+          b.clone(*constant, map);
+        }
+        return {buildPart(b, reduce, parts.coordinate, parts.count, map)
+                    .getResult()};
+      });
+  SmallVector<Value> inputs(op.getInputs());
+  inputs.push_back(first.getResult(0));
+  FusedOp second = buildRegion(
+      builder, op, op.getSymName(), inputs, op.getResultTypes(),
+      [&](OpBuilder &b, Block &block) {
+        IRMapping map;
+        map.map(old.getArguments(), block.getArguments().drop_back());
+        Value all = block.getArguments().back();
+        for (Operation &inner : old.without_terminator()) {
+          if (&inner != reduce.getOperation()) {
+            b.clone(inner, map);
+            continue;
+          }
+          Value sum = buildReduce(
+              b, reduce.getLoc(), FoldKind::Add,
+              dimsOf(reduce.getResult().getType()), {dims.front()}, element,
+              [&](BodyBuilder &body, ValueRange at) {
+                SmallVector<Value> position = {at.back()};
+                llvm::append_range(position, at.drop_back());
+                return body.load(all, position);
+              },
+              "parts");
+          map.map(reduce.getResult(), sum);
+        }
+        SmallVector<Value> results;
+        for (Value value : yieldOf(op).getOperands()) {
+          results.push_back(map.lookup(value));
+        }
+        return results;
+      });
+  op.replaceAllUsesWith(second.getResults());
+  op.erase();
+}
+
+Status splitDepth(ModuleOp module, const TargetSpec &target, DecisionLog &log) {
+  SmallVector<FusedOp> regions;
+  module.walk([&](FusedOp op) { regions.push_back(op); });
+  MmaContract tactic;
+  for (FusedOp op : regions) {
+    if (tactic.applicable(op, target)) {
+      continue;
+    }
+    Result<FusedRegion> region = analyseRegion(op);
+    TW_RETURN_IF_ERROR(region.status());
+    Refusal refusal;
+    std::optional<MatrixProduct> contraction =
+        matchMatrixProduct(*region, refusal);
+    std::optional<DepthParts> parts =
+        contraction ? chooseDepthParts(*contraction, *target.gpu)
+                    : std::nullopt;
+    if (!parts) {
+      continue;
+    }
+    log.did("TWT003", op.getLoc(),
+            "region " + op.getSymName().str() + ": its depth is divided into " +
+                std::to_string(parts->count) + " parts");
+    divide(op, *contraction, *parts);
+  }
+  return Status::ok();
+}
+
+} // namespace tilewright

@@ -1,0 +1,56 @@
+// RUN: tilewright-opt %s --split-input-file --tw-layout --tw-fuse --tw-tile=level=sm_80 | FileCheck %s
+
+// Few tiles and a large depth: the sums of parts of the depth, then their sum
+// and what followed. The parts are added in order.
+
+// CHECK-LABEL: func.func @deep
+// CHECK:       [[PARTS:%.*]] = tw.fused @{{.*}}_parts({{.*}}name = "contract.mma"
+// CHECK:         tw.reduce add (%i, %j, %k) over (%r) in <[384]>
+// CHECK:           [[LENGTH:%.*]] = arith.constant 384 : index
+// CHECK:           [[START:%.*]] = arith.muli %i, [[LENGTH]] : index
+// CHECK:           [[AT:%.*]] = arith.addi [[START]], %r : index
+// CHECK:           tw.load %{{.*}}[%j, [[AT]]] : tensor<32x3072xf16>
+// CHECK:           tw.load %{{.*}}{{\[}}[[AT]], %k] : tensor<3072x768xf16>
+// CHECK:         tw.yield %{{.*}} : tensor<8x32x768xf32>
+// CHECK:       tw.fused @{{.*}} = [[PARTS]] : tensor<8x32x768xf32>
+// CHECK:         tw.reduce add (%i, %j) over (%r) in <[8]>
+// CHECK:         tw.map
+// CHECK:         tw.yield %{{.*}} : tensor<32x768xf16>
+func.func @deep(%x: tensor<32x3072xf16>, %w: tensor<3072x768xf16>) -> tensor<32x768xf16> {
+  %0 = tw.matmul %x, %w : tensor<32x3072xf16>, tensor<3072x768xf16> -> tensor<32x768xf16>
+  return %0 : tensor<32x768xf16>
+}
+
+// -----
+
+// Enough tiles: one region.
+
+// CHECK-LABEL: func.func @wide
+// CHECK-NOT:   _parts
+// CHECK:       name = "contract.mma"
+func.func @wide(%x: tensor<2048x512xf16>, %w: tensor<512x2048xf16>) -> tensor<2048x2048xf16> {
+  %0 = tw.matmul %x, %w : tensor<2048x512xf16>, tensor<512x2048xf16> -> tensor<2048x2048xf16>
+  return %0 : tensor<2048x2048xf16>
+}
+
+// -----
+
+// Factors of f32 are not rounded unless the module allows it.
+
+// CHECK-LABEL: func.func @exact
+// CHECK-NOT:   contract.mma
+func.func @exact(%x: tensor<2048x512xf32>, %w: tensor<512x2048xf32>) -> tensor<2048x2048xf32> {
+  %0 = tw.matmul %x, %w : tensor<2048x512xf32>, tensor<512x2048xf32> -> tensor<2048x2048xf32>
+  return %0 : tensor<2048x2048xf32>
+}
+
+// -----
+
+// CHECK-LABEL: module attributes {tw.precision = "tf32"}
+// CHECK:         name = "contract.mma"
+module attributes {tw.precision = "tf32"} {
+  func.func @rounded(%x: tensor<2048x512xf32>, %w: tensor<512x2048xf32>) -> tensor<2048x2048xf32> {
+    %0 = tw.matmul %x, %w : tensor<2048x512xf32>, tensor<512x2048xf32> -> tensor<2048x2048xf32>
+    return %0 : tensor<2048x2048xf32>
+  }
+}
