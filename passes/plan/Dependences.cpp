@@ -95,7 +95,8 @@ private:
         llvm::append_range(before, history.writers);
         llvm::append_range(before, history.readers);
       } else if (!history.writers.empty() &&
-                 !haveCommonAncestor(history.writers.front(), before)) {
+                 (plan.values[root]->storage == format::Storage_Owned ||
+                  !haveCommonAncestor(history.writers.front(), before))) {
         before.push_back(history.writers.front());
       }
       history.writers.push_back(number);

@@ -182,6 +182,17 @@ TEST(Streams, PartsWithNothingBeforeThemAreInOrder) {
   EXPECT_TRUE(p.isBefore(0, 1));
 }
 
+TEST(Streams, TheFirstPartOfAnOwnedValueComesBeforeTheOthers) {
+  TestPlan p;
+  uint32_t x = p.buffer();
+  p.launch({p.input}, {x});
+  uint32_t whole = p.value(format::Storage_Owned, 0);
+  p.launch({x}, {whole}, 100);
+  p.launch({x}, {whole}, 100);
+  p.assign();
+  EXPECT_TRUE(p.isBefore(1, 2));
+}
+
 TEST(Streams, WhatIsOverwrittenHasBeenRead) {
   TestPlan p;
   uint32_t a = p.buffer();
