@@ -1,5 +1,6 @@
-#!/bin/sh
-# Compiles every tile of the matrix units for every GPU, and fails if one spills.
-# Usage: scripts/mma_tiles.sh BUILD
-TILEWRIGHT_SHOW_TILES=1 "${1:-build/dev}/bin/families-mma-test" \
-  --gtest_also_run_disabled_tests --gtest_filter='MmaCompile.*'
+#!/usr/bin/env bash
+# mma_tiles.sh BUILD: compiles every tile of the matrix units for every GPU, and fails if one spills.
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+[ $# -ge 1 ] || die "where is the build folder?"
+TILEWRIGHT_EVERY_TILE=1 TILEWRIGHT_SHOW_TILES=1 exec "$1/bin/families-mma-test" --gtest_filter='MmaCompile.*'

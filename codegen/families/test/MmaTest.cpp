@@ -211,8 +211,13 @@ TEST(MmaCompile, LargeTilesOfEveryGpuDoNotSpill) {
   }
 }
 
-// Takes minutes: scripts/mma_tiles.sh.
-TEST(MmaCompile, DISABLED_EveryTileOfEveryGpu) {
+TEST(MmaCompile, EveryTileOfEveryGpu) {
+  if (!getenv("TILEWRIGHT_EVERY_TILE")) {
+    GTEST_SKIP() << "takes minutes; scripts/mma_tiles.sh runs it";
+  }
+  if (!hasCudaCompiler()) {
+    GTEST_SKIP() << "NVRTC is not installed";
+  }
   for (const TargetSpec &target : gpuTargets()) {
     for (const char *type : {"f16", "bf16", "f32", "i8", "f8E4M3FN"}) {
       if (target.gpu->mmaF8 == 0 && std::string(type) == "f8E4M3FN") {
