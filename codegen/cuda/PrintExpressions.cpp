@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -295,6 +296,14 @@ std::optional<Expression> KernelPrinter::expression(Operation *op) {
     std::string condition = use(select.getCondition(), LogicalOr);
     std::string yes = use(select.getTrueValue(), LogicalOr);
     std::string no = use(select.getFalseValue(), LogicalOr);
+    // Of two literals, the result would be an int.
+    Type type = select.getType();
+    bool isWide = type.isIndex() || type.isInteger(64);
+    if (isWide && !StringRef(yes).ends_with(")") &&
+        matchPattern(select.getTrueValue(), m_Constant()) &&
+        matchPattern(select.getFalseValue(), m_Constant())) {
+      yes += "ll";
+    }
     return Expression{condition + " ? " + yes + " : " + no, Conditional};
   }
   for (auto print :

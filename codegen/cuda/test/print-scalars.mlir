@@ -112,3 +112,24 @@ twk.kernel @floats simt threads(32) buffers(%x: memref<?xf32>, %h: memref<?xf16>
   memref.store %g3, %x[%c4] : memref<?xf32>
   twk.return
 }
+
+// -----
+
+// A choice of two literals is as wide as its type: max takes two of one type.
+
+// CHECK-LABEL: literals(
+// CHECK:         b0[0] = max(b0[0], b0[1] > 0 ? 0ll : -1);
+twk.kernel @literals simt threads(32) buffers(%x: memref<?xi64>) sizes()
+    tasks(%blocks: index) workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i64
+  %minus = arith.constant -1 : i64
+  %a = memref.load %x[%c0] : memref<?xi64>
+  %b = memref.load %x[%c1] : memref<?xi64>
+  %p = arith.cmpi sgt, %b, %zero : i64
+  %s = arith.select %p, %zero, %minus : i64
+  %m = arith.maxsi %a, %s : i64
+  memref.store %m, %x[%c0] : memref<?xi64>
+  twk.return
+}
