@@ -277,6 +277,9 @@ void KernelFrame::setStreaming(ArrayRef<Value> values, bool isStreamed) {
 }
 
 void KernelFrame::readOperandsAhead() {
+  if (isSimt()) {
+    return; // other warps run while one waits
+  }
   for (Value argument : region.op.getBody().front().getArguments()) {
     memories[argument].readsAhead = true;
   }

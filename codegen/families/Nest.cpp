@@ -223,9 +223,7 @@ Lanes NestEmitter::makePads() {
     pads[run.load] = memory;
     Lanes bytes =
         b.mul(frame.size(run.extent), Lanes::index(storageBytes(element)));
-    Lanes lines = b.floorDiv(b.add(bytes, Lanes::index(lineBytes - 1)),
-                             Lanes::index(lineBytes));
-    start = b.add(start, b.mul(lines, Lanes::index(lineBytes)));
+    start = b.add(start, frame.wholeLines(bytes));
   }
   return start;
 }
@@ -254,8 +252,7 @@ Status NestEmitter::run() {
   // Long runs of memory; a short one would read ahead in vain.
   constexpr int64_t shortRun = 2048; // elements
   DimExpr run = domain.parallel[parameters.vectorAxis].extent;
-  if (run.getConstant().value_or(shortRun) >= shortRun &&
-      !frame.getTarget().isGpu()) {
+  if (run.getConstant().value_or(shortRun) >= shortRun) {
     frame.readOperandsAhead();
   }
   SmallVector<Value> results;

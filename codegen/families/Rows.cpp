@@ -237,27 +237,14 @@ Status RowEmitter::reduction(ReduceOp reduce) {
 /// A scalar of the row: in a register, and written where it is an output.
 Status RowEmitter::keepScalar(Value value, const Lanes &lanes) {
   frame.setRegister(value, 0, lanes);
-  if (frame.outputsOf(value).empty()) {
-    return Status::ok();
-  }
-  return emitForOne(frame, [&] {
-    for (const Memory &memory : frame.outputsOf(value)) {
-      storeLanes(frame, memory, offsetOf(frame, memory, value.getType(), rowAt),
-                 lanes, Value());
-    }
-    return Status::ok();
-  });
+  return storeForOne(frame, value, rowAt, lanes);
 }
 
 /// Whether a later primitive loads a result of `map`.
 bool RowEmitter::isReadInRow(MapOp map) {
-  bool isRead = false;
-  for (Operation *primitive : region.primitives) {
-    primitive->walk([&](LoadOp load) {
-      isRead |= stripReshapes(load.getSource()).getDefiningOp() == map;
-    });
-  }
-  return isRead;
+  llvm::DenseSet<Value> loaded = loadedValues(region);
+  return llvm::any_of(map.getResults(),
+                      [&](Value value) { return loaded.contains(value); });
 }
 
 Status RowEmitter::map(MapOp map) {

@@ -368,16 +368,7 @@ Status RowEmitter::keepScalar(Value value, const Lanes &lanes) {
   for (size_t copy = 0; copy < elements.size(); ++copy) {
     frame.setRegister(value, copy, lanes);
   }
-  if (frame.outputsOf(value).empty()) {
-    return Status::ok();
-  }
-  return emitForOne(frame, [&] {
-    for (const Memory &memory : frame.outputsOf(value)) {
-      storeLanes(frame, memory, offsetOf(frame, memory, value.getType(), rowAt),
-                 lanes, Value());
-    }
-    return Status::ok();
-  });
+  return storeForOne(frame, value, rowAt, lanes);
 }
 
 Status RowEmitter::map(MapOp map) {

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/Team.h"
+#include "codegen/families/MemoryAccess.h"
 #include "codegen/families/TaskLoop.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -69,6 +70,20 @@ Status emitForOne(KernelFrame &frame, llvm::function_ref<Status()> body) {
   Value isFirst = b.create<arith::CmpIOp>(
       arith::CmpIPredicate::eq, frame.laneOfTeam(), b.constantIndex(0));
   return emitIf(b, isFirst, body);
+}
+
+Status storeForOne(KernelFrame &frame, Value value, ArrayRef<Lanes> at,
+                   const Lanes &lanes) {
+  if (frame.outputsOf(value).empty()) {
+    return Status::ok();
+  }
+  return emitForOne(frame, [&] {
+    for (const Memory &memory : frame.outputsOf(value)) {
+      storeLanes(frame, memory, offsetOf(frame, memory, value.getType(), at),
+                 lanes, Value());
+    }
+    return Status::ok();
+  });
 }
 
 } // namespace tilewright::families

@@ -29,4 +29,9 @@ int64_t teamSharedBytes(int64_t threads, int64_t folds);
 /// Emits `body` for one thread of the team.
 Status emitForOne(KernelFrame &frame, llvm::function_ref<Status()> body);
 
+/// Writes what all threads of the team have computed of `value` at `at` to its
+/// outputs, if it has any, once.
+Status storeForOne(KernelFrame &frame, mlir::Value value,
+                   llvm::ArrayRef<Lanes> at, const Lanes &lanes);
+
 } // namespace tilewright::families

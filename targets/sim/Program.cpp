@@ -182,13 +182,3 @@ Instance::~Instance() {
     (void)memory.free(address);
   }
 }
-
-int64_t Instance::findVariable(std::string_view name) const {
-  const std::vector<ModuleVariable> &variables = source->variables();
-  for (size_t i = 0; i < variables.size(); ++i) {
-    if (variables[i].name == name) {
-      return int64_t(i);
-    }
-  }
-  return -1;
-}

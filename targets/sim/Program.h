@@ -109,8 +109,6 @@ public:
   const Program &program() const { return *source; }
   /// \returns the device address of a variable by its index.
   uint64_t addressOf(size_t variable) const { return addresses[variable]; }
-  /// \returns the index of the variable of that name, or -1.
-  int64_t findVariable(std::string_view name) const;
 
 private:
   Instance(std::shared_ptr<const Program> program, DeviceMemory &memory)

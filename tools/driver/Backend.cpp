@@ -47,10 +47,16 @@ Result<plan::BuiltPlan> planModule(ModuleOp module, ModuleOp kernels,
     if (!kernel) {
       return kernel.status();
     }
-    return plan::KernelLaunch{
-        *kernel,        launch->sizes,   launch->tasks,  launch->workspaceBytes,
-        launch->grain,  launch->threads, launch->shared, launch->inPlace,
-        stepsOf(region)};
+    return plan::KernelLaunch{*kernel,
+                              launch->sizes,
+                              launch->tasks,
+                              launch->workspaceBytes,
+                              launch->grain,
+                              launch->threads,
+                              launch->shared,
+                              launch->inPlace,
+                              options.target->isGpu() ? stepsOf(region)
+                                                      : DimExpr()};
   };
   Result<plan::BuiltPlan> built =
       plan::buildPlan(module, launchOf, Decisions(log, /*remarks=*/false));

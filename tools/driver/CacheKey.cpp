@@ -179,7 +179,7 @@ static Status addModel(Hasher &hasher, const fs::path &path) {
   return Status::ok();
 }
 
-Result<std::string> compilerFingerprint() {
+static Result<std::string> hashOfCompiler() {
   Result<std::unique_ptr<llvm::MemoryBuffer>> program = map("/proc/self/exe");
   if (!program) {
     return program.status();
@@ -188,6 +188,12 @@ Result<std::string> compilerFingerprint() {
   hasher.add((*program)->getBufferStart(), (*program)->getBufferSize());
   hasher.add(LLVM_VERSION_STRING);
   return hasher.digest();
+}
+
+Result<std::string> compilerFingerprint() {
+  // The names of modules and of kernels both hold it.
+  static const Result<std::string> fingerprint = hashOfCompiler();
+  return fingerprint;
 }
 
 Result<std::string> cacheKey(const std::string &model,
