@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run.py TILEWRIGHT CONFIGURATION [--reference]: one compiled module of a real model against stored expectations.
+"""run.py TILEWRIGHT CONFIGURATION [--reference] [--target TARGET]: one compiled module of a real model against stored expectations.
 
 Compiles the model once and runs the module on both sets of inputs; element types, shapes, norms and sampled values must
 agree (rtol 1e-3, atol 1e-4; the norm of the difference below 1e-3 of the norm). Exit code 0 when they do, 1 when they do not, 77 when the model is not there.
@@ -54,7 +54,7 @@ def compare(name, values, expected, samples):
     return None
 
 
-def check_set(program, module, inputs, expected, samples, folder):
+def check_set(program, module, target, inputs, expected, samples, folder):
     """Runs the module on one set of inputs; returns the first thing that is wrong, or nothing."""
     arguments = []
     for name, values in configurations.make_inputs(inputs).items():
@@ -63,7 +63,7 @@ def check_set(program, module, inputs, expected, samples, folder):
         arguments += ["--input", f"{name}=@{path}"]
     outputs = os.path.join(folder, "outputs")
     os.makedirs(outputs, exist_ok=True)
-    problem = tilewright(program, "run", module, *arguments, "--output-dir", outputs)
+    problem = tilewright(program, "run", module, *target, *arguments, "--output-dir", outputs)
     for name, entry in expected.items():
         if problem:
             return problem
@@ -80,6 +80,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("configuration")
     parser.add_argument("--reference", action="store_true", help="compile without normalisation, fusion and tiling")
+    parser.add_argument("--target", help="such as sim:sm_80; else the best CPU level")
     options = parser.parse_args()
 
     configuration = configurations.load()[options.configuration]
@@ -91,11 +92,12 @@ def main():
     summary = json.loads(str(stored["summary"]))
     with tempfile.TemporaryDirectory() as folder:
         module = os.path.join(folder, "model.twm")
+        target = ["--target", options.target] if options.target else []
         extra = ["--reference"] if options.reference else []
-        problem = tilewright(options.program, "compile", model, "-o", module, *extra)
+        problem = tilewright(options.program, "compile", model, "-o", module, *target, *extra)
         for which in configurations.SETS:
             if not problem:
-                problem = check_set(options.program, module, configuration[which], summary[which], stored, folder)
+                problem = check_set(options.program, module, target, configuration[which], summary[which], stored, folder)
                 problem = problem and f"{which}: {problem}"
     print(f"{options.configuration}: {problem or 'right'}")
     return 1 if problem else 0
