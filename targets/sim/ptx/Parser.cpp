@@ -299,7 +299,7 @@ Status Parser::parseVariableHead(Variable &variable) {
 
 Status Parser::parseVariableName(Variable &variable) {
   TW_RETURN_IF_ERROR(expectName(variable.name));
-  if (takePunctuation('<')) {
+  if (variable.isRegister && takePunctuation('<')) {
     uint64_t count;
     TW_RETURN_IF_ERROR(expectInteger(count));
     if (count > 1000000) {

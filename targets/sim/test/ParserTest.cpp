@@ -79,6 +79,7 @@ TEST(Parser, SaysWhatIsWrong) {
       {"setp.lo.s32 %p0, %r0, %r1;", "does not go with the type"},
       {"call.uni (%r0), nothing, (%r1);", "'nothing' is none"},
       {"st.const.u32 [%rd0], %r0;", "constant memory cannot be written"},
+      {".param .b32 %q<4>;", "expected ';', found '<'"},
   };
   for (const auto &c : cases) {
     Status status = parseBody(c.lines);
@@ -189,7 +190,7 @@ TEST(Parser, SurvivesDamagedText) {
   unsigned refused = 0;
   for (int round = 0; round < 1500; ++round) {
     std::string text = ptx;
-    for (size_t n = 1 + below(4); n > 0; --n) {
+    for (size_t n = 1 + below(4); n > 0 && !text.empty(); --n) {
       size_t at = below(text.size());
       switch (below(6)) {
       case 0:
