@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-COMPILE_SECONDS = 250
+COMPILE_SECONDS = 600
 # The second is for models whose kernels want more stack than the default allows.
 FLAGS = [["--iree-opt-level=O2"], ["--iree-opt-level=O2", "--iree-llvmcpu-stack-allocation-limit=1048576"], ["--iree-opt-level=O1"]]
 

@@ -120,6 +120,10 @@ std::string runCase(const Case &test, const CompileOptions &options) {
   }
   OpenOptions open;
   open.threads = 1;
+  if (options.simulated) {
+    open.device = DeviceKind::Simulator;
+    open.architecture = options.target->name;
+  }
   auto module = Module::fromBytes(compiled->module, open);
   if (!module) {
     return withoutSeverity(module.status());

@@ -26,7 +26,7 @@ namespace {
 struct Arguments {
   std::string folder;
   std::string list;
-  std::string level;
+  std::string target;
   std::string filter;
   unsigned workers = 2;
   bool reference = false;
@@ -86,13 +86,15 @@ int run(const Arguments &arguments) {
   options.threads = 1;
   options.reference = arguments.reference;
   options.strict = arguments.strict;
-  if (!arguments.level.empty()) {
-    options.target = findTarget(arguments.level);
-    if (!options.target || !runsOnHost(*options.target)) {
-      printf("skipped: this machine has no level %s\n",
-             arguments.level.c_str());
+  if (!arguments.target.empty()) {
+    options.target = findTarget(arguments.target);
+    if (!options.target ||
+        (!options.target->isGpu() && !runsOnHost(*options.target))) {
+      printf("skipped: this machine cannot run code for %s\n",
+             arguments.target.c_str());
       return 77;
     }
+    options.simulated = options.target->isGpu();
   }
   Reasons unknown = *reasons;
   std::vector<Case> cases;
@@ -141,7 +143,9 @@ int main(int argc, char **argv) {
   app.add_option("cases", arguments.folder, "What make_cases.py wrote")
       ->required();
   app.add_option("list", arguments.list, "The expected failures")->required();
-  app.add_option("--level", arguments.level, "A CPU level; the best one else");
+  app.add_option("--target", arguments.target,
+                 "A CPU level, or a GPU, which the simulator plays; the best "
+                 "CPU level else");
   CLI::Option *filter = app.add_option("--filter", arguments.filter,
                                        "Only cases with this in their names");
   app.add_option("--workers", arguments.workers, "Processes at a time")
