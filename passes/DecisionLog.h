@@ -41,6 +41,12 @@ public:
     add(code, true, loc, std::move(message), std::move(numbers));
   }
 
+  /// Records what another log has, after what this one has.
+  void append(const DecisionLog &other) {
+    decisions.insert(decisions.end(), other.decisions.begin(),
+                     other.decisions.end());
+  }
+
   const std::vector<Decision> &all() const { return decisions; }
 
 private:

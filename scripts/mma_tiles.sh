@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# mma_tiles.sh BUILD: compiles every tile of the matrix units for every GPU, and fails if one spills.
+# mma_tiles.sh BUILD: compiles every tile of the matrix units for every GPU, and fails if more than a few spill.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 [ $# -ge 1 ] || die "where is the build folder?"

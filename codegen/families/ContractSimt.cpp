@@ -85,15 +85,19 @@ static int64_t guessed(ArrayRef<TileAxis> axes) {
   return count;
 }
 
-ContractTile chooseContractTile(const FusedRegion &region,
-                                const TargetSpec &target) {
+std::optional<ContractTile>
+chooseContractTile(const FusedRegion &region, const TargetSpec &target,
+                   llvm::function_ref<bool(const ContractTile &)> mayUse) {
   Contraction form = *contractionOf(region);
   auto rows = static_cast<double>(guessed(form.rows.axes));
   auto columns = static_cast<double>(guessed(form.columns.axes));
   auto batches = static_cast<double>(guessed(form.batches));
-  const ContractTile *best = nullptr;
+  std::optional<ContractTile> best;
   double least = 0;
   for (const ContractTile &tile : tiles) {
+    if (!mayUse(tile)) {
+      continue;
+    }
     double blocks = std::ceil(rows / tile.rows) *
                     std::ceil(columns / tile.columns) * batches;
     // Per step of a block: products, and what each thread loads for them.
@@ -101,11 +105,11 @@ ContractTile chooseContractTile(const FusedRegion &region,
                   (1.0 + 1.0 / tile.threadRows + 1.0 / tile.threadColumns);
     double cost = std::max(1.0, blocks / target.gpu->multiprocessors) * work;
     if (!best || cost < least) {
-      best = &tile;
+      best = tile;
       least = cost;
     }
   }
-  return *best;
+  return best;
 }
 
 /// Elements between the steps of an operand in shared memory: with these more

@@ -38,9 +38,11 @@ struct ContractTile {
 /// \returns why a region of form Reduce is not computed in tiles.
 std::optional<Refusal> refuseContractSimt(const FusedRegion &region);
 
-/// \returns the tile that costs least on `target`. \pre not refused.
-ContractTile chooseContractTile(const FusedRegion &region,
-                                const TargetSpec &target);
+/// \returns the tile that costs least on `target` of those that `mayUse`
+/// admits; nothing if it admits none. \pre not refused.
+std::optional<ContractTile>
+chooseContractTile(const FusedRegion &region, const TargetSpec &target,
+                   llvm::function_ref<bool(const ContractTile &)> mayUse);
 
 /// \returns the tasks, sizes and shared memory.
 Launch contractSimtLaunch(const FusedRegion &region, const ContractTile &tile);

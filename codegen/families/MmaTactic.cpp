@@ -6,11 +6,14 @@
 
 #include "codegen/families/MmaTactic.h"
 #include "codegen/families/MmaKernel.h"
+#include "passes/tile/DroppedTiles.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
 
 namespace tilewright::families {
+
+static bool anyTile(const MmaTile &) { return true; }
 
 static bool allowsTf32(FusedOp op) {
   auto module = op->getParentOfType<ModuleOp>();
@@ -45,7 +48,7 @@ std::optional<Refusal> MmaContract::applicable(FusedOp op,
   if (!isPlane) {
     return Refusal{"TWT126", "there is a single row or column"};
   }
-  if (!chooseMmaTile(*contraction, *target.gpu)) {
+  if (!chooseMmaTile(*contraction, *target.gpu, anyTile)) {
     return Refusal{"TWT127", "no tile fits registers and shared memory"};
   }
   return std::nullopt;
@@ -67,12 +70,22 @@ Result<DictionaryAttr> MmaContract::choose(FusedOp op,
   TW_RETURN_IF_ERROR(region.status());
   Result<MatrixProduct> contraction = matrixProductOf(*region);
   TW_RETURN_IF_ERROR(contraction.status());
-  std::optional<MmaTile> tile = chooseMmaTile(*contraction, *target.gpu);
+  auto parametersOf = [&](const MmaTile &tile) {
+    return tile.toAttribute(op.getContext(), name());
+  };
+  auto mayUse = [&](const MmaTile &tile) {
+    return !isDropped(op, parametersOf(tile));
+  };
+  std::optional<MmaTile> tile =
+      chooseMmaTile(*contraction, *target.gpu, mayUse);
+  if (!tile) {
+    tile = chooseMmaTile(*contraction, *target.gpu, anyTile);
+  }
   if (!tile) {
     return Status(ErrorCode::Internal,
                   "no tile fits region '" + op.getSymName().str() + "'");
   }
-  return tile->toAttribute(op.getContext(), name());
+  return parametersOf(*tile);
 }
 
 static MmaTile tileOf(FusedOp op) {

@@ -189,10 +189,11 @@ static Problem problemOf(const MatrixProduct &contraction, const GpuSpec &gpu) {
 }
 
 static std::optional<std::pair<MmaTile, double>>
-bestTile(const Problem &problem, const GpuSpec &gpu) {
+bestTile(const Problem &problem, const GpuSpec &gpu,
+         llvm::function_ref<bool(const MmaTile &)> mayUse) {
   std::optional<std::pair<MmaTile, double>> best;
   for (const MmaTile &tile : mmaTiles(problem.elementBytes)) {
-    if (blocksAtOnce(tile, problem, gpu) == 0) {
+    if (blocksAtOnce(tile, problem, gpu) == 0 || !mayUse(tile)) {
       continue;
     }
     double clocks = clocksOf(tile, problem, gpu);
@@ -203,9 +204,10 @@ bestTile(const Problem &problem, const GpuSpec &gpu) {
   return best;
 }
 
-std::optional<MmaTile> chooseMmaTile(const MatrixProduct &contraction,
-                                     const GpuSpec &gpu) {
-  auto best = bestTile(problemOf(contraction, gpu), gpu);
+std::optional<MmaTile>
+chooseMmaTile(const MatrixProduct &contraction, const GpuSpec &gpu,
+              llvm::function_ref<bool(const MmaTile &)> mayUse) {
+  auto best = bestTile(problemOf(contraction, gpu), gpu, mayUse);
   return best ? std::optional(best->first) : std::nullopt;
 }
 
@@ -223,7 +225,8 @@ std::optional<DepthParts> chooseDepthParts(const MatrixProduct &contraction,
     }
   }
   Problem problem = problemOf(contraction, gpu);
-  auto whole = bestTile(problem, gpu);
+  auto anyTile = [](const MmaTile &) { return true; };
+  auto whole = bestTile(problem, gpu, anyTile);
   if (!coordinate || !whole) {
     return std::nullopt;
   }
@@ -238,7 +241,7 @@ std::optional<DepthParts> chooseDepthParts(const MatrixProduct &contraction,
     Problem divided = problem;
     divided.batches *= double(count);
     divided.depth /= double(count);
-    auto tile = bestTile(divided, gpu);
+    auto tile = bestTile(divided, gpu, anyTile);
     // The sums of the parts are written and read, by a launch of its own.
     constexpr double launchMicroseconds = 3, sumBytes = 4;
     double bytes = 2 * double(count) * problem.batches * problem.rows *

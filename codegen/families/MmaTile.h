@@ -57,9 +57,11 @@ int64_t mmaRate(const GpuSpec &gpu, mlir::Type element);
 std::vector<MmaTile> mmaTiles(int64_t elementBytes);
 
 /// \returns the tile that should take least time, by the time that its blocks
-/// need for arithmetic and for memory; nothing if none fits.
-std::optional<MmaTile> chooseMmaTile(const MatrixProduct &contraction,
-                                     const GpuSpec &gpu);
+/// need for arithmetic and for memory, of those that `mayUse` admits; nothing
+/// if none fits.
+std::optional<MmaTile>
+chooseMmaTile(const MatrixProduct &contraction, const GpuSpec &gpu,
+              llvm::function_ref<bool(const MmaTile &)> mayUse);
 
 /// Parts of a contraction's depth that blocks of their own compute.
 struct DepthParts {

@@ -15,6 +15,7 @@
 #include "codegen/families/Rows.h"
 #include "codegen/families/RowsSimt.h"
 #include "codegen/families/Team.h"
+#include "passes/tile/DroppedTiles.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
@@ -43,10 +44,20 @@ public:
                                 const TargetSpec &target) const override {
     Result<FusedRegion> region = analyseRegion(op);
     TW_RETURN_IF_ERROR(region.status());
-    ContractTile tile = chooseContractTile(*region, target);
-    int64_t threads = tile.threads();
-    return Grid{threads, mostBlocks, threads}.addTo(
-        tile.toAttribute(op.getContext(), name()));
+    auto parametersOf = [&](const ContractTile &tile) {
+      int64_t threads = tile.threads();
+      return Grid{threads, mostBlocks, threads}.addTo(
+          tile.toAttribute(op.getContext(), name()));
+    };
+    auto tile =
+        chooseContractTile(*region, target, [&](const ContractTile &tile) {
+          return !isDropped(op, parametersOf(tile));
+        });
+    if (!tile) {
+      tile = chooseContractTile(*region, target,
+                                [](const ContractTile &) { return true; });
+    }
+    return parametersOf(*tile);
   }
 
   Result<Launch> launch(FusedOp op) const override {

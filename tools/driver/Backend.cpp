@@ -8,6 +8,7 @@
 #include "codegen/families/KernelLibrary.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/plan/CommandCost.h"
+#include "passes/tile/DroppedTiles.h"
 #include "tools/driver/Dumps.h"
 #include "tools/driver/FileCache.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -94,8 +95,8 @@ static CudaCache cudaCache(const FileCache &cache) {
   return result;
 }
 
-Result<std::vector<CudaKernel>>
-compilePlannedCuda(ModuleOp kernels, const BackendOptions &options) {
+static Result<std::vector<CudaKernel>>
+compileAllCuda(ModuleOp kernels, const BackendOptions &options) {
   CudaOptions cuda;
   cuda.threads = options.threads;
   constexpr uint64_t cacheLimit = uint64_t(256) << 20;
@@ -119,6 +120,61 @@ compilePlannedCuda(ModuleOp kernels, const BackendOptions &options) {
     }
   }
   return compiled;
+}
+
+/// Drops the tiles of regions whose kernels spill; those of the user stay.
+/// \returns whether a region changed.
+static Result<bool> dropSpillingTiles(ModuleOp module,
+                                      ArrayRef<CudaKernel> compiled,
+                                      const BackendOptions &options,
+                                      DecisionLog &log) {
+  llvm::StringMap<uint32_t> spills;
+  for (const CudaKernel &kernel : compiled) {
+    if (kernel.binary.spillBytes != 0 &&
+        options.kernelSources.count(kernel.name) == 0) {
+      spills[kernel.name] = kernel.binary.spillBytes;
+    }
+  }
+  if (spills.empty()) {
+    return false;
+  }
+  KernelLibrary library(*options.tactics, *options.target);
+  Status status;
+  bool changed = false;
+  module.walk([&](FusedOp region) {
+    auto spill = spills.find(library.nameOf(region));
+    if (spill == spills.end()) {
+      return WalkResult::advance();
+    }
+    Result<bool> dropped =
+        dropTile(region, *options.target, *options.tactics, spill->second, log);
+    status = dropped.status();
+    changed |= dropped && *dropped;
+    return status ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  TW_RETURN_IF_ERROR(status);
+  return changed;
+}
+
+Result<std::vector<CudaKernel>>
+compilePlannedCuda(ModuleOp module, ModuleOp kernels, plan::BuiltPlan &planned,
+                   const BackendOptions &options, DecisionLog &log,
+                   DecisionLog &planLog) {
+  while (true) {
+    Result<std::vector<CudaKernel>> compiled = compileAllCuda(kernels, options);
+    TW_RETURN_IF_ERROR(compiled.status());
+    Result<bool> changed = dropSpillingTiles(module, *compiled, options, log);
+    TW_RETURN_IF_ERROR(changed.status());
+    if (!*changed) {
+      return compiled;
+    }
+    kernels.getBody()->clear();
+    planLog = DecisionLog();
+    Result<plan::BuiltPlan> again =
+        planModule(module, kernels, options, &planLog);
+    TW_RETURN_IF_ERROR(again.status());
+    planned = std::move(*again);
+  }
 }
 
 Result<CpuImage> compilePlanned(ModuleOp kernels,

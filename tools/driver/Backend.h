@@ -48,10 +48,14 @@ Result<plan::BuiltPlan> planModule(mlir::ModuleOp module,
 Result<CpuImage> compilePlanned(mlir::ModuleOp kernels,
                                 const BackendOptions &options);
 
-/// The same for a GPU, with what the user's cache keeps of NVRTC's work.
+/// The same for a GPU, with what the user's cache keeps of NVRTC's work. Where
+/// a kernel spills registers, the regions of `module` that have it get another
+/// tile, and `planned` and `kernels` are made again. `planLog` is the plan's.
 /// Errors: those of compileCuda.
 Result<std::vector<CudaKernel>>
-compilePlannedCuda(mlir::ModuleOp kernels, const BackendOptions &options);
+compilePlannedCuda(mlir::ModuleOp module, mlir::ModuleOp kernels,
+                   plan::BuiltPlan &planned, const BackendOptions &options,
+                   DecisionLog &log, DecisionLog &planLog);
 
 /// Plan and codegen in one, for a CPU.
 Result<BackendResult> generateCode(mlir::ModuleOp module,

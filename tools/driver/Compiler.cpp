@@ -88,6 +88,7 @@ private:
   std::unique_ptr<ObjectFolder> objects;
   Evaluator evaluator;
   DecisionLog log;
+  DecisionLog planLog; ///< of the last plan; follows `log`
   std::string modelName;
   OwningOpRef<ModuleOp> module;
   OwningOpRef<ModuleOp> kernels;
@@ -220,7 +221,8 @@ Compile::compileForAll(std::vector<CudaKernel> &compiled) {
   OwningOpRef<ModuleOp> own = ModuleOp::create(UnknownLoc::get(&context));
   Result<plan::BuiltPlan> built = planModule(*untiled, *own, backend, &ignored);
   TW_RETURN_IF_ERROR(built.status());
-  Result<std::vector<CudaKernel>> cuda = compilePlannedCuda(*own, backend);
+  Result<std::vector<CudaKernel>> cuda =
+      compilePlannedCuda(*untiled, *own, *built, backend, ignored, ignored);
   TW_RETURN_IF_ERROR(cuda.status());
   compiled = std::move(*cuda);
   return built;
@@ -236,7 +238,8 @@ Status Compile::codegen() {
   std::vector<CudaKernel> forAll;
   Result<plan::BuiltPlan> plannedForAll = plan::BuiltPlan();
   if (target->isGpu()) {
-    cuda = compilePlannedCuda(*kernels, backendOptions());
+    cuda = compilePlannedCuda(*module, *kernels, planned, backendOptions(), log,
+                              planLog);
     TW_RETURN_IF_ERROR(cuda.status());
     own.cuda = *cuda;
   } else {
@@ -256,6 +259,7 @@ Status Compile::codegen() {
     parts.variants.push_back(second);
   }
   parts.modelName = modelName;
+  log.append(planLog);
   parts.decisions = toJson(log);
   parts.summary = toJson(result.summary);
   Result<std::vector<std::byte>> bytes = assembleModule(parts);
@@ -280,10 +284,8 @@ Status Compile::phase(Phase which) {
     }
     kernels = ModuleOp::create(UnknownLoc::get(&context));
     Result<plan::BuiltPlan> built =
-        planModule(*module, *kernels, backendOptions(), &log);
-    if (!built) {
-      return built.status();
-    }
+        planModule(*module, *kernels, backendOptions(), &planLog);
+    TW_RETURN_IF_ERROR(built.status());
     planned = std::move(*built);
     return Status::ok();
   }
