@@ -38,14 +38,22 @@ static double bytesOf(const format::ValueT &value,
   return bytes;
 }
 
-std::vector<double> estimateCommands(const BuiltPlan &built, uint32_t number,
-                                     const GpuSpec &gpu) {
+static double valueOf(DimExpr size) {
+  auto assumed = [](llvm::StringRef) { return std::optional(assumedSize); };
+  return static_cast<double>(
+      std::max<int64_t>(size.evaluate(assumed).value_or(0), 0));
+}
+
+std::vector<CommandEstimate>
+estimateCommands(const BuiltPlan &built, uint32_t number, const GpuSpec &gpu) {
   const format::PlanT &plan = built.plan;
   std::vector<int64_t> sizes = assumedSizes(plan);
   double bytesPerMicrosecond = gpu.memoryGBPerSecond * 1e3;
+  // What blocks read again comes from the second cache.
+  constexpr double cacheOverMemory = 3;
   double stepsPerMicrosecond =
       double(gpu.multiprocessors) * gpu.floatOps * gpu.clockMHz;
-  std::vector<double> result;
+  std::vector<CommandEstimate> result;
   const format::FunctionT &function = *plan.functions[number];
   for (uint32_t i = 0; i < function.commands.size(); ++i) {
     CommandAccess access = accessOf(*function.commands[i]);
@@ -53,16 +61,20 @@ std::vector<double> estimateCommands(const BuiltPlan &built, uint32_t number,
     for (uint32_t value : llvm::concat<uint32_t>(access.reads, access.writes)) {
       bytes += bytesOf(*plan.values[value], sizes);
     }
-    double steps = 0;
-    if (DimExpr own = built.steps.lookup({number, i})) {
-      steps = static_cast<double>(own.evaluate([](llvm::StringRef) {
-                                       return std::optional(assumedSize);
-                                     })
-                                      .value_or(0));
+    CommandEstimate estimate;
+    double microseconds = bytes / bytesPerMicrosecond;
+    auto work = built.work.find({number, i});
+    if (work != built.work.end()) {
+      estimate.loadBytes = valueOf(work->second.loadBytes);
+      estimate.storeBytes = valueOf(work->second.storeBytes);
+      microseconds =
+          std::max({microseconds,
+                    (estimate.loadBytes + estimate.storeBytes) /
+                        (cacheOverMemory * bytesPerMicrosecond),
+                    valueOf(work->second.steps) / stepsPerMicrosecond});
     }
-    result.push_back(
-        launchMicroseconds +
-        std::max(bytes / bytesPerMicrosecond, steps / stepsPerMicrosecond));
+    estimate.microseconds = launchMicroseconds + microseconds;
+    result.push_back(estimate);
   }
   return result;
 }
@@ -70,11 +82,15 @@ std::vector<double> estimateCommands(const BuiltPlan &built, uint32_t number,
 void scheduleOnStreams(BuiltPlan &built, const GpuSpec &gpu) {
   for (uint32_t i = 0; i < built.plan.functions.size(); ++i) {
     format::FunctionT &function = *built.plan.functions[i];
-    std::vector<double> costs = estimateCommands(built, i, gpu);
-    assignStreams(built.plan, function, costs);
-    for (auto [command, cost] : llvm::zip(function.commands, costs)) {
-      command->microseconds = static_cast<float>(cost);
+    std::vector<double> costs;
+    for (auto [command, estimate] :
+         llvm::zip(function.commands, estimateCommands(built, i, gpu))) {
+      command->microseconds = static_cast<float>(estimate.microseconds);
+      command->load_bytes = static_cast<uint64_t>(estimate.loadBytes);
+      command->store_bytes = static_cast<uint64_t>(estimate.storeBytes);
+      costs.push_back(estimate.microseconds);
     }
+    assignStreams(built.plan, function, costs);
   }
 }
 

@@ -339,8 +339,10 @@ Status Builder::fused(FusedOp op, uint32_t number) {
   body.shared = static_cast<uint32_t>(launch->shared);
   Point point = append(number, op.getLoc(), bodyOf(std::move(body)));
   commandOf[op] = point;
-  built.steps[{point.function, static_cast<uint32_t>(point.command)}] =
-      launch->steps;
+  if (launch->work) {
+    built.work[{point.function, static_cast<uint32_t>(point.command)}] =
+        *launch->work;
+  }
   return Status::ok();
 }
 

@@ -14,6 +14,12 @@
 
 namespace tilewright::plan {
 
+/// What a launch on a GPU does.
+struct GpuWork {
+  tw::DimExpr steps;                 // evaluations of its bodies
+  tw::DimExpr loadBytes, storeBytes; // of global memory, tile by tile
+};
+
 /// How a region is launched: what its tactic declares.
 struct KernelLaunch {
   std::string kernel;                   // exported name
@@ -24,7 +30,7 @@ struct KernelLaunch {
   int64_t threads = 0;                  // GPU: threads of a block
   int64_t shared = 0;                   // GPU: bytes of dynamic shared memory
   bool inPlace = false;                 // see tilewright::Launch
-  tw::DimExpr steps;                    // scalar steps, if they are counted
+  std::optional<GpuWork> work;          // GPU: what its time is estimated from
 };
 
 /// \returns the launch of a region.
@@ -35,8 +41,8 @@ struct BuiltPlan {
   format::PlanT plan;
   llvm::SmallVector<tw::ConstantOp>
       constants; // by constant number, equal ones once
-  /// The scalar steps of launches, by function and command.
-  llvm::DenseMap<std::pair<uint32_t, uint32_t>, tw::DimExpr> steps;
+  /// GPU: the work of launches, by function and command.
+  llvm::DenseMap<std::pair<uint32_t, uint32_t>, GpuWork> work;
   std::vector<format::ParameterT> inputs, outputs;
 };
 

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/driver/Backend.h"
+#include "codegen/families/GlobalTraffic.h"
 #include "codegen/families/KernelLibrary.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/plan/CommandCost.h"
@@ -18,15 +19,15 @@ using namespace tilewright::tw;
 
 namespace tilewright {
 
-/// How often the bodies of a region are evaluated.
-static DimExpr stepsOf(FusedOp region) {
+static plan::GpuWork workOf(FusedOp region) {
   DimExpr steps = DimExpr::constant(region.getContext(), 0);
   for (Operation &op : region.getBody().front()) {
     if (isPrimitive(&op)) {
       steps = steps + productOf(region.getContext(), domainOf(&op));
     }
   }
-  return steps;
+  families::GlobalTraffic traffic = families::globalTrafficOf(region);
+  return {steps, traffic.loads, traffic.stores};
 }
 
 Result<plan::BuiltPlan> planModule(ModuleOp module, ModuleOp kernels,
@@ -48,16 +49,16 @@ Result<plan::BuiltPlan> planModule(ModuleOp module, ModuleOp kernels,
     if (!kernel) {
       return kernel.status();
     }
-    return plan::KernelLaunch{*kernel,
-                              launch->sizes,
-                              launch->tasks,
-                              launch->workspaceBytes,
-                              launch->grain,
-                              launch->threads,
-                              launch->shared,
-                              launch->inPlace,
-                              options.target->isGpu() ? stepsOf(region)
-                                                      : DimExpr()};
+    return plan::KernelLaunch{
+        *kernel,
+        launch->sizes,
+        launch->tasks,
+        launch->workspaceBytes,
+        launch->grain,
+        launch->threads,
+        launch->shared,
+        launch->inPlace,
+        options.target->isGpu() ? std::optional(workOf(region)) : std::nullopt};
   };
   Result<plan::BuiltPlan> built =
       plan::buildPlan(module, launchOf, Decisions(log, /*remarks=*/false));

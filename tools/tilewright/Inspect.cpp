@@ -94,8 +94,19 @@ static nlohmann::json describeDeviceKernels(const format::Variant &variant) {
   return list;
 }
 
+/// What a launch on a GPU is estimated to take and to move.
+static nlohmann::json describeLaunch(const format::Plan &plan,
+                                     const format::Command &command,
+                                     const format::Launch &launch) {
+  return {{"kernel", text(plan.kernels()->Get(launch.kernel()))},
+          {"microseconds", command.microseconds()},
+          {"load_bytes", command.load_bytes()},
+          {"store_bytes", command.store_bytes()}};
+}
+
 static nlohmann::json describeVariant(const format::Variant &variant) {
   nlohmann::json kernels = nlohmann::json::array();
+  nlohmann::json deviceLaunches = nlohmann::json::array();
   int64_t commands = 0, launches = 0;
   if (const format::Plan *plan = variant.plan()) {
     const auto *names = plan->kernels();
@@ -108,12 +119,18 @@ static nlohmann::json describeVariant(const format::Variant &variant) {
       const auto *list = functions->Get(i)->commands();
       for (flatbuffers::uoffset_t j = 0; list && j < list->size(); ++j) {
         ++commands;
-        launches += list->Get(j)->body_as_Launch() != nullptr;
+        const format::Launch *launch = list->Get(j)->body_as_Launch();
+        launches += launch != nullptr;
+        if (launch && variant.device_kernels()) {
+          deviceLaunches.push_back(
+              describeLaunch(*plan, *list->Get(j), *launch));
+        }
       }
     }
   }
   return {{"target", text(variant.target()) + ":" + text(variant.level())},
           {"device_kernels", describeDeviceKernels(variant)},
+          {"device_launches", std::move(deviceLaunches)},
           {"kernels", std::move(kernels)},
           {"commands", commands},
           {"launches", launches},

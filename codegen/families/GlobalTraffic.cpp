@@ -1,0 +1,166 @@
+//===- GlobalTraffic.cpp - what a GPU's kernel reads and writes -----------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/families/GlobalTraffic.h"
+#include "codegen/families/Guards.h"
+#include "codegen/families/KernelFrame.h"
+#include "codegen/families/MatrixProduct.h"
+#include "ir/TensorTypes.h"
+#include <set>
+
+using namespace mlir;
+using namespace tilewright::tw;
+
+namespace tilewright::families {
+namespace {
+
+/// A result computed in tiles: which coordinates are its rows and columns, and
+/// how many of each share what was loaded for them.
+struct Plane {
+  SmallVector<unsigned> rows, columns;
+  int64_t tileRows = 1, tileColumns = 1; ///< of a block
+  int64_t heldRows = 1;                  ///< of a thread's sums
+};
+
+class TrafficCounter {
+public:
+  explicit TrafficCounter(FusedOp op)
+      : op(op), region(*analyseRegion(op)), context(op.getContext()),
+        tactic(cast<DictionaryAttr>(*op.getTactic())) {}
+
+  GlobalTraffic run();
+
+private:
+  StringRef name() const { return tactic.getAs<StringAttr>("name").getValue(); }
+  std::optional<Plane> planeOf();
+  DimExpr loadBytes(Operation *primitive, LoadOp load);
+  DimExpr tileLoads(Operation *primitive, LoadOp load);
+  bool wasLoaded(LoadOp load);
+
+  FusedOp op;
+  FusedRegion region;
+  MLIRContext *context;
+  DictionaryAttr tactic;
+  std::optional<Plane> plane;
+  std::set<std::pair<void *, SmallVector<int64_t>>> seen;
+};
+
+} // namespace
+
+std::optional<Plane> TrafficCounter::planeOf() {
+  auto tile = tactic.getAs<DenseI64ArrayAttr>("tile");
+  if (region.form != Form::Reduce || !tile) {
+    return std::nullopt;
+  }
+  Plane result;
+  Refusal refusal;
+  ReduceOp reduce = region.getReduce();
+  if (auto product = matchMatrixProduct(region, refusal);
+      product && name() == "contract.mma") {
+    result.rows = product->rows;
+    result.columns = product->columns;
+  } else if (Operation *multiply = productOfBody(reduce)) {
+    for (unsigned i = 0; i < reduce.getParallelRank(); ++i) {
+      BlockArgument coordinate = reduce.getBody().getArgument(i);
+      bool isRow = dependsOn(multiply->getOperand(0), coordinate);
+      if (isRow != dependsOn(multiply->getOperand(1), coordinate)) {
+        (isRow ? result.rows : result.columns).push_back(i);
+      }
+    }
+  } else {
+    return std::nullopt;
+  }
+  result.tileRows = tile[0];
+  result.tileColumns = tile[1];
+  if (auto thread = tactic.getAs<DenseI64ArrayAttr>("thread")) {
+    result.heldRows = thread[0];
+  }
+  return result;
+}
+
+static bool dependsOn(LoadOp load, unsigned coordinate) {
+  return families::dependsOn(load.getResult(),
+                             load->getBlock()->getArgument(coordinate));
+}
+
+static DimExpr elementBytes(Value tensor) {
+  return DimExpr::constant(tensor.getContext(),
+                           storageBytes(elementTypeOf(tensor.getType())));
+}
+
+/// How many elements of a plane `load` reads, each tile on its own.
+DimExpr TrafficCounter::tileLoads(Operation *primitive, LoadOp load) {
+  bool isReduction = isa<ReduceOp>(primitive);
+  SmallVector<DimExpr> domain = domainOf(primitive);
+  DimExpr count = DimExpr::constant(context, 1);
+  auto multiply = [&](ArrayRef<unsigned> side, int64_t shared) {
+    DimExpr extent = DimExpr::constant(context, 1);
+    bool isNeeded = false;
+    for (unsigned coordinate : side) {
+      extent = extent * domain[coordinate];
+      isNeeded |= dependsOn(load, coordinate);
+      domain[coordinate] = DimExpr::constant(context, 1);
+    }
+    count = count * (isNeeded ? extent : extent.ceilDiv(shared));
+  };
+  multiply(plane->rows, isReduction ? plane->tileRows : plane->heldRows);
+  multiply(plane->columns, isReduction ? plane->tileColumns : 1);
+  return count * productOf(context, domain);
+}
+
+DimExpr TrafficCounter::loadBytes(Operation *primitive, LoadOp load) {
+  if (plane) {
+    return tileLoads(primitive, load) * elementBytes(load.getSource());
+  }
+  SmallVector<DimExpr> domain = domainOf(primitive);
+  size_t rank = domain.size();
+  while (!domain.empty() && !dependsOn(load, domain.size() - 1)) {
+    domain.pop_back();
+  }
+  // Threads side by side share one sector of memory or have elements of their
+  // own.
+  constexpr int64_t sectorBytes = 32;
+  return productOf(context, domain) *
+         (domain.size() < rank ? DimExpr::constant(context, sectorBytes)
+                               : elementBytes(load.getSource()));
+}
+
+/// Whether a kernel that keeps a row in registers has it from an earlier load.
+bool TrafficCounter::wasLoaded(LoadOp load) {
+  SmallVector<int64_t> place;
+  for (Value index : load.getIndices()) {
+    auto argument = dyn_cast<BlockArgument>(index);
+    if (!argument || load.getGuard()) {
+      return false;
+    }
+    place.push_back(argument.getArgNumber());
+  }
+  return !seen.emplace(load.getSource().getAsOpaquePointer(), place).second;
+}
+
+GlobalTraffic TrafficCounter::run() {
+  DimExpr zero = DimExpr::constant(context, 0);
+  GlobalTraffic traffic{zero, zero};
+  plane = planeOf();
+  for (Operation *primitive : region.primitives) {
+    primitive->walk([&](LoadOp load) {
+      bool isOperand = isa<BlockArgument>(stripReshapes(load.getSource()));
+      if (isOperand && !(name() == "rows.registers" && wasLoaded(load))) {
+        traffic.loads = traffic.loads + loadBytes(primitive, load);
+      }
+    });
+  }
+  for (Value result : op.getResults()) {
+    traffic.stores =
+        traffic.stores +
+        elementBytes(result) * productOf(context, dimsOf(result.getType()));
+  }
+  return traffic;
+}
+
+GlobalTraffic globalTrafficOf(FusedOp op) { return TrafficCounter(op).run(); }
+
+} // namespace tilewright::families
