@@ -54,6 +54,38 @@ static int give(Result<std::shared_ptr<const Module>> module, tw_module **out) {
   return *out ? 0 : failWithoutMemory();
 }
 
+/// What to open for a device; null arguments are checked elsewhere.
+static Result<OpenOptions> optionsFor(tw_device device, const char *code) {
+  OpenOptions options;
+  std::string text = code ? code : "";
+  switch (device) {
+  case TW_DEVICE_ANY:
+    break;
+  case TW_DEVICE_CPU:
+    options.device = DeviceKind::Cpu;
+    options.level = cpuLevelFromName(text);
+    break;
+  case TW_DEVICE_CUDA:
+    options.device = DeviceKind::Cuda;
+    options.architecture = text;
+    break;
+  case TW_DEVICE_SIMULATOR:
+    options.device = DeviceKind::Simulator;
+    options.architecture = text;
+    break;
+  default:
+    return Status(ErrorCode::OptionInvalid,
+                  "there is no device " +
+                      std::to_string(static_cast<int>(device)));
+  }
+  bool isGpu = device == TW_DEVICE_CUDA || device == TW_DEVICE_SIMULATOR;
+  if (!text.empty() && !isGpu && !options.level) {
+    return Status(ErrorCode::OptionInvalid,
+                  "'" + text + "' is no level of a processor; one is 'avx2'");
+  }
+  return options;
+}
+
 extern "C" {
 
 const char *tw_last_error(void) { return lastError.c_str(); }
@@ -70,6 +102,26 @@ int tw_module_from_bytes(const void *data, size_t size, tw_module **module) {
     return failWithoutArgument();
   }
   return give(Module::fromBytes(data, size), module);
+}
+
+int tw_module_open_for(const char *path, tw_device device, const char *code,
+                       tw_module **module) {
+  if (!path || !module) {
+    return failWithoutArgument();
+  }
+  Result<OpenOptions> options = optionsFor(device, code);
+  return options ? give(Module::open(path, *options), module)
+                 : fail(options.status());
+}
+
+int tw_module_from_bytes_for(const void *data, size_t size, tw_device device,
+                             const char *code, tw_module **module) {
+  if (!data || !module) {
+    return failWithoutArgument();
+  }
+  Result<OpenOptions> options = optionsFor(device, code);
+  return options ? give(Module::fromBytes(data, size, *options), module)
+                 : fail(options.status());
 }
 
 void tw_module_close(tw_module *module) { delete module; }
@@ -96,13 +148,31 @@ const char *tw_module_summary(const tw_module *module) {
   return module->module->summary().c_str();
 }
 
+tw_device tw_module_device(const tw_module *module) {
+  switch (module->module->device()) {
+  case DeviceKind::Cuda:
+    return TW_DEVICE_CUDA;
+  case DeviceKind::Simulator:
+    return TW_DEVICE_SIMULATOR;
+  case DeviceKind::Cpu:
+    break;
+  }
+  return TW_DEVICE_CPU;
+}
+
 int tw_context_create(const tw_module *module, unsigned threads,
                       tw_context **context) {
+  return tw_context_create_on(module, threads, /*gpu=*/0, context);
+}
+
+int tw_context_create_on(const tw_module *module, unsigned threads, int gpu,
+                         tw_context **context) {
   if (!module || !context) {
     return failWithoutArgument();
   }
   ContextOptions options;
   options.threads = threads;
+  options.device = gpu;
   auto created = Context::create(module->module, options);
   if (!created) {
     return fail(created.status());
@@ -112,6 +182,10 @@ int tw_context_create(const tw_module *module, unsigned threads,
 }
 
 void tw_context_free(tw_context *context) { delete context; }
+
+const char *tw_context_device(const tw_context *context) {
+  return context->context->deviceName().c_str();
+}
 
 int tw_context_run(tw_context *context, const tw_tensor *inputs, size_t count,
                    tw_result **result) {

@@ -52,3 +52,36 @@ TEST(CApi, OpensRunsAndFails) {
   tw_context_free(context);
   EXPECT_EQ(tw_module_open("/no/such/file", &module), 1201);
 }
+
+TEST(CApi, ChoosesTheDevice) {
+  TestModule b;
+  uint32_t two = b.size(2);
+  uint32_t x = b.parameter(0, "x", DType_F32, {two});
+  uint32_t y = b.owned("y", DType_F32, {two});
+  b.copy(0, x, y);
+  b.result(0, y);
+  std::vector<std::byte> bytes = b.bytes();
+  tw_module *module = nullptr;
+  auto open = [&](tw_device device, const char *code) {
+    return tw_module_from_bytes_for(bytes.data(), bytes.size(), device, code,
+                                    &module);
+  };
+  ASSERT_EQ(open(TW_DEVICE_CPU, "x86-64-v2"), 0) << tw_last_error();
+  EXPECT_EQ(tw_module_device(module), TW_DEVICE_CPU);
+  tw_context *context = nullptr;
+  ASSERT_EQ(tw_context_create_on(module, 1, 0, &context), 0);
+  EXPECT_STREQ(tw_context_device(context), "cpu:x86-64-v2");
+  tw_context_free(context);
+  tw_module_close(module);
+  ASSERT_EQ(open(TW_DEVICE_ANY, nullptr), 0);
+  tw_module_close(module);
+
+  EXPECT_EQ(open(TW_DEVICE_CPU, "sm_80"), 1107);
+  EXPECT_EQ(open(TW_DEVICE_ANY, "sm_80"), 1107);
+  EXPECT_EQ(open(TW_DEVICE_CUDA, "large"), 1107);
+  EXPECT_EQ(open(static_cast<tw_device>(9), nullptr), 1107);
+  EXPECT_EQ(open(TW_DEVICE_CUDA, nullptr), 1204);
+  EXPECT_EQ(
+      tw_module_from_bytes_for(nullptr, 0, TW_DEVICE_CPU, nullptr, &module),
+      1107);
+}

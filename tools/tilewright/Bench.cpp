@@ -6,10 +6,12 @@
 
 #include "tools/tilewright/ChildProcess.h"
 #include "tools/tilewright/CompileArguments.h"
+#include "tools/tilewright/KernelTable.h"
 #include "tools/tilewright/ObtainModule.h"
 #include "tools/tilewright/OutputFile.h"
 #include "tools/tilewright/Report.h"
 #include "tools/tilewright/Subcommands.h"
+#include "tools/tilewright/data/DeviceTarget.h"
 #include "tools/tilewright/data/InputArguments.h"
 
 #include <cstdio>
@@ -26,6 +28,8 @@ struct BenchCommand {
   unsigned threads = 0;
   unsigned runs = 0;
   unsigned warmup = 3;
+  int device = 0;
+  bool kernels = false;
   bool cached = false;
   bool json = false;
 
@@ -33,7 +37,8 @@ struct BenchCommand {
 
 private:
   std::vector<std::string> runnerArguments(const std::string &module,
-                                           const std::string &level) const;
+                                           const std::string &target) const;
+  void printTimes(const nlohmann::json &figures) const;
   void print(const nlohmann::json &figures) const;
 };
 
@@ -68,13 +73,17 @@ private:
 
 std::vector<std::string>
 BenchCommand::runnerArguments(const std::string &module,
-                              const std::string &level) const {
+                              const std::string &target) const {
   std::vector<std::string> arguments{module,
                                      "--threads=" + std::to_string(threads),
                                      "--runs=" + std::to_string(runs),
                                      "--warmup=" + std::to_string(warmup),
                                      "--seed=" + std::to_string(input.seed),
-                                     "--level=" + level};
+                                     "--device=" + std::to_string(device),
+                                     "--target=" + target};
+  if (kernels) {
+    arguments.push_back("--kernels");
+  }
   for (const std::string &shape : compile.shapes) {
     arguments.insert(arguments.end(), {"--shape", shape});
   }
@@ -84,14 +93,11 @@ BenchCommand::runnerArguments(const std::string &module,
   return arguments;
 }
 
-void BenchCommand::print(const nlohmann::json &figures) const {
+void BenchCommand::printTimes(const nlohmann::json &figures) const {
   auto time = [](const nlohmann::json &value) {
     return formatMilliseconds(value.get<double>());
   };
   const nlohmann::json &latency = figures["latency_ms"];
-  std::printf("%s on %s, %s\n", path.c_str(),
-              figures["target"].get<std::string>().c_str(),
-              formatCount(figures["threads"].get<int64_t>(), "thread").c_str());
   std::printf("latency    p50 %s, p90 %s, p99 %s, best %s (%s)\n",
               time(latency["p50"]).c_str(), time(latency["p90"]).c_str(),
               time(latency["p99"]).c_str(), time(latency["min"]).c_str(),
@@ -99,8 +105,24 @@ void BenchCommand::print(const nlohmann::json &figures) const {
   std::printf("first run  %s, after opening the module in %s\n",
               time(figures["first_run_ms"]).c_str(),
               time(figures["load_ms"]).c_str());
+}
+
+void BenchCommand::print(const nlohmann::json &figures) const {
+  bool isSimulated = figures.contains("counted");
+  std::printf("%s on %s, %s\n", path.c_str(),
+              figures["device"].get<std::string>().c_str(),
+              formatCount(figures["threads"].get<int64_t>(), "thread").c_str());
+  if (isSimulated) {
+    std::printf("counted    %s\n",
+                describeCounts(figures["counted"]["total"]).c_str());
+    std::printf("note       the simulator has no clock: these are counts of "
+                "one run, from which times do not follow\n");
+  } else {
+    printTimes(figures);
+  }
   if (figures.contains("compile_ms")) {
-    std::printf("compile    %s%s\n", time(figures["compile_ms"]).c_str(),
+    std::printf("compile    %s%s\n",
+                formatMilliseconds(figures["compile_ms"].get<double>()).c_str(),
                 figures["cached"].get<bool>() ? " (from the cache)" : "");
   }
   std::printf("memory     %.1f MB at most, arena %s\n",
@@ -111,6 +133,11 @@ void BenchCommand::print(const nlohmann::json &figures) const {
     std::printf("note       the size '%s' is 1; --shape or an input's file can "
                 "say otherwise\n",
                 symbol.get<std::string>().c_str());
+  }
+  if (kernels) {
+    std::printf("\n%s", isSimulated
+                            ? countTable(figures["counted"]["kernels"]).c_str()
+                            : timeTable(figures["kernel_table"]).c_str());
   }
 }
 
@@ -141,13 +168,9 @@ int BenchCommand::run() {
       return report(written);
     }
   }
-  if (obtained->module->device() != DeviceKind::Cpu) {
-    return report(Status(ErrorCode::UnsupportedOption,
-                         "bench measures on the processor only; it has no "
-                         "clock for " +
-                             targetOf(*obtained->module)));
-  }
-  std::string level = nameOf(obtained->module->level());
+  const TargetSpec *asked = request.compile.target;
+  std::string target = targetTextOf(
+      *obtained->module, asked ? std::string(asked->name) : std::string());
   // What the measured process needs is on disk now.
   bool wasModule = obtained->wasModule, wasCached = obtained->cached;
   double milliseconds = obtained->milliseconds;
@@ -155,7 +178,7 @@ int BenchCommand::run() {
   *obtained = {};
 
   Result<ChildResult> child = runProgram(
-      siblingProgram("tilewright-bench-runner"), runnerArguments(file, level));
+      siblingProgram("tilewright-bench-runner"), runnerArguments(file, target));
   if (!child) {
     return report(child.status());
   }
@@ -168,7 +191,7 @@ int BenchCommand::run() {
                          "the measuring process printed no figures"));
   }
   figures["model"] = path;
-  figures["target"] = "cpu:" + level;
+  figures["target"] = target;
   figures["summary"] = std::move(summary);
   if (!wasModule) {
     figures["compile_ms"] = milliseconds;
@@ -202,14 +225,20 @@ Action addBench(CLI::App &program) {
       ->check(CLI::Range(0U, 1000000U))
       ->capture_default_str()
       ->type_name("N");
+  app.add_flag("--kernels", command->kernels,
+               "Also show what each kernel takes; on a GPU its times are those "
+               "of events, and on the simulator it is counted");
+  addDevice(app, command->device);
   app.add_flag("--cached", command->cached,
                "Take the compiled model from the cache if it is there; the "
                "compile time is then that of finding it");
   app.add_flag("--json", command->json, "Print one JSON object");
   app.footer("The runs happen in a process of their own that holds the runtime "
-             "alone.\nExamples:\n"
+             "alone. On a GPU, latency includes copying inputs and outputs.\n"
+             "Examples:\n"
              "  tilewright bench model.onnx --threads 2\n"
-             "  tilewright bench model.twm --input x=@x.npy --runs 100 --json");
+             "  tilewright bench model.twm --input x=@x.npy --runs 100 --json\n"
+             "  tilewright bench model.onnx --target cuda:sm_80 --kernels");
   return [command] { return command->run(); };
 }
 

@@ -4,8 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/module/ModuleFile.h"
+#include "runtime/LoadedModule.h"
 #include "tools/tilewright/CompileArguments.h"
+#include "tools/tilewright/ExplainKernels.h"
 #include "tools/tilewright/ObtainModule.h"
 #include "tools/tilewright/Report.h"
 #include "tools/tilewright/Subcommands.h"
@@ -28,7 +29,7 @@ struct ExplainCommand {
   int run();
 
 private:
-  Result<std::string> decisions() const;
+  Result<nlohmann::json> decisions() const;
   void print(const nlohmann::json &decisions) const;
 };
 
@@ -41,17 +42,36 @@ struct Row {
 
 } // namespace
 
+/// \returns the decision log with the kernels for GPUs behind it.
+static Result<nlohmann::json> readLog(const std::string &path,
+                                      const ModuleFile &file) {
+  const flatbuffers::String *text = file.root().decisions();
+  nlohmann::json log = parseJson(text ? text->str() : std::string());
+  if (!log.is_array()) {
+    return Status(ErrorCode::ModuleDamaged,
+                  "'" + path +
+                      "' has no readable decision log; compile the model "
+                      "again");
+  }
+  Result<nlohmann::json> kernels = explainKernels(file);
+  if (!kernels) {
+    return Status(kernels.status().code(),
+                  "'" + path + "': " + kernels.status().message());
+  }
+  log.insert(log.end(), kernels->begin(), kernels->end());
+  return log;
+}
+
 /// The log of a module is there for every CPU, also one whose code does not
 /// run here.
-Result<std::string> ExplainCommand::decisions() const {
+Result<nlohmann::json> ExplainCommand::decisions() const {
   if (isModuleFile(path)) {
     Result<ModuleFile> file = ModuleFile::open(path, /*threads=*/0);
     if (!file) {
       return Status(file.status().code(),
                     "'" + path + "': " + file.status().message());
     }
-    const flatbuffers::String *log = file->root().decisions();
-    return log ? log->str() : std::string();
+    return readLog(path, *file);
   }
   Result<CompileOptions> options = compile.resolve();
   if (!options) {
@@ -65,7 +85,7 @@ Result<std::string> ExplainCommand::decisions() const {
   if (!obtained) {
     return obtained.status();
   }
-  return obtained->module->decisions();
+  return readLog(path, obtained->module->loaded().file);
 }
 
 /// \returns the decision's text, its figures, and the other nodes it concerns.
@@ -142,17 +162,11 @@ void ExplainCommand::print(const nlohmann::json &decisions) const {
 }
 
 int ExplainCommand::run() {
-  Result<std::string> text = decisions();
-  if (!text) {
-    return report(text.status());
+  Result<nlohmann::json> decided = decisions();
+  if (!decided) {
+    return report(decided.status());
   }
-  nlohmann::json log = parseJson(*text);
-  if (!log.is_array()) {
-    return report(Status(ErrorCode::ModuleDamaged,
-                         "'" + path +
-                             "' has no readable decision log; compile "
-                             "the model again"));
-  }
+  const nlohmann::json &log = *decided;
   if (json) {
     std::printf("%s\n", dumpJson(log).c_str());
     return Success;

@@ -33,6 +33,7 @@ struct RunCommand {
   Tolerance tolerance;
   std::string outputFolder;
   unsigned threads = 0;
+  int device = 0;
   bool noCache = false;
   bool json = false;
 
@@ -103,6 +104,7 @@ Status RunCommand::execute() {
   inputs = std::move(*made);
   ContextOptions contextOptions;
   contextOptions.threads = threads;
+  contextOptions.device = device;
   auto context = Context::create(obtained.module, contextOptions);
   if (!context) {
     return context.status();
@@ -286,6 +288,7 @@ Action addRun(CLI::App &program) {
   command->compile.addTo(app);
   addThreads(app, command->threads,
              "Threads that work on the run; 0: all processors");
+  addDevice(app, command->device);
   app.add_flag("--no-cache", command->noCache,
                "Compile anew and keep nothing in the cache");
   app.add_flag("--json", command->json, "Print JSON");

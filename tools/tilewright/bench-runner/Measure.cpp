@@ -6,7 +6,7 @@
 
 #include "tools/tilewright/bench-runner/Measure.h"
 
-#include "tilewright/Context.h"
+#include "tools/tilewright/bench-runner/KernelTimes.h"
 
 #include <algorithm>
 #include <chrono>
@@ -21,6 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 static constexpr double measuredMilliseconds = 2000;
 static constexpr unsigned fewestRuns = 10, mostRuns = 1000;
+// Runs whose commands are timed one by one.
+static constexpr unsigned mostTimedRuns = 20;
 
 static double millisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start)
@@ -58,39 +60,31 @@ static nlohmann::json latencies(std::vector<double> times) {
           {"mean", sum / static_cast<double>(times.size())}};
 }
 
-Result<nlohmann::json> measure(const std::string &path,
-                               const MeasureOptions &options) {
-  OpenOptions openOptions;
-  openOptions.level = cpuLevelFromName(options.level);
-  openOptions.threads = options.threads;
-  ContextOptions contextOptions;
-  contextOptions.threads = options.threads;
+/// What does not depend on how the runs were measured.
+static nlohmann::json describe(const Context &context,
+                               const MadeInputs &inputs) {
+  ContextStatistics statistics = context.statistics();
+  return {
+      {"peak_rss_mb", peakMegabytes()},  {"kernels", statistics.launches},
+      {"commands", statistics.commands}, {"arena_bytes", statistics.arenaBytes},
+      {"threads", context.threads()},    {"device", context.deviceName()},
+      {"assumed", inputs.assumed}};
+}
 
-  Clock::time_point start = Clock::now();
-  auto module = Module::open(path, openOptions);
-  if (!module) {
-    return module.status();
-  }
-  auto context = Context::create(*module, contextOptions);
-  if (!context) {
-    return context.status();
-  }
-  double load = millisecondsSince(start);
-
-  Result<MadeInputs> inputs = makeInputs((*module)->inputs(), options.inputs);
-  if (!inputs) {
-    return inputs.status();
-  }
-  std::vector<TensorView> views = inputs->views();
+/// Measures runs on a device that has a clock.
+static Status measureRuns(Context &context,
+                          const std::vector<TensorView> &inputs,
+                          const MeasureOptions &options,
+                          nlohmann::json &figures) {
   double last = 0;
   auto runOnce = [&]() -> Status {
     Clock::time_point begin = Clock::now();
-    auto outputs = (*context)->run(views);
+    auto outputs = context.run(inputs);
     last = millisecondsSince(begin);
     return outputs.status();
   };
   TW_RETURN_IF_ERROR(runOnce());
-  double firstRun = last;
+  figures["first_run_ms"] = last;
   for (unsigned i = 0; i < options.warmup; ++i) {
     TW_RETURN_IF_ERROR(runOnce());
   }
@@ -105,17 +99,53 @@ Result<nlohmann::json> measure(const std::string &path,
     TW_RETURN_IF_ERROR(runOnce());
     times.push_back(last);
   }
-  ContextStatistics statistics = (*context)->statistics();
-  return nlohmann::json{{"latency_ms", latencies(std::move(times))},
-                        {"load_ms", load},
-                        {"first_run_ms", firstRun},
-                        {"peak_rss_mb", peakMegabytes()},
-                        {"kernels", statistics.launches},
-                        {"commands", statistics.commands},
-                        {"arena_bytes", statistics.arenaBytes},
-                        {"runs", runs},
-                        {"threads", (*context)->threads()},
-                        {"assumed", inputs->assumed}};
+  figures["runs"] = runs;
+  figures["latency_ms"] = latencies(std::move(times));
+  if (!options.kernels) {
+    return Status::ok();
+  }
+  Result<nlohmann::json> kernels =
+      timeKernels(context, inputs, std::min(runs, mostTimedRuns));
+  if (kernels) {
+    figures["kernel_table"] = std::move(*kernels);
+  }
+  return kernels.status();
+}
+
+Result<nlohmann::json> measure(const std::string &path,
+                               const MeasureOptions &options) {
+  bool isSimulated = options.open.device == DeviceKind::Simulator;
+  KernelCounts counts;
+  TW_RETURN_IF_ERROR(isSimulated ? counts.begin() : Status::ok());
+
+  Clock::time_point start = Clock::now();
+  auto module = Module::open(path, options.open);
+  if (!module) {
+    return module.status();
+  }
+  auto context = Context::create(*module, options.context);
+  if (!context) {
+    return context.status();
+  }
+  double load = millisecondsSince(start);
+
+  Result<MadeInputs> inputs = makeInputs((*module)->inputs(), options.inputs);
+  if (!inputs) {
+    return inputs.status();
+  }
+  nlohmann::json measured;
+  if (isSimulated) {
+    TW_RETURN_IF_ERROR((*context)->run(inputs->views()).status());
+    Result<nlohmann::json> counted = counts.end();
+    TW_RETURN_IF_ERROR(counted.status());
+    measured["counted"] = std::move(*counted);
+  } else {
+    measured["load_ms"] = load;
+    TW_RETURN_IF_ERROR(
+        measureRuns(**context, inputs->views(), options, measured));
+  }
+  measured.update(describe(**context, *inputs));
+  return measured;
 }
 
 } // namespace tilewright

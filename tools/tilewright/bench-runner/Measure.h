@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "tilewright/Context.h"
 #include "tools/tilewright/data/Inputs.h"
 
 #include <nlohmann/json.hpp>
@@ -14,15 +15,19 @@ namespace tilewright {
 
 struct MeasureOptions {
   InputOptions inputs;
-  unsigned threads = 0;
   unsigned runs = 0; ///< 0: as many as fit into two seconds, 10 to 1000
   unsigned warmup = 3;
-  std::string level; ///< empty: the best that runs here
+  bool kernels = false; ///< also what each kernel takes
+  OpenOptions open;
+  ContextOptions context;
 };
 
 /// Opens the module, runs it, and \returns {latency_ms: {p50, p90, p99, min,
 /// mean}, load_ms, first_run_ms, peak_rss_mb, kernels, commands, arena_bytes,
-/// runs, threads, assumed}. Errors: those of Module, Context and makeInputs().
+/// runs, threads, device, assumed}, with `kernels` also {kernel_table} of
+/// timeKernels(). On the simulator there are no times: {counted} of
+/// countKernels() stands for latency_ms, load_ms, first_run_ms and runs.
+/// Errors: those of Module, Context and makeInputs().
 Result<nlohmann::json> measure(const std::string &path,
                                const MeasureOptions &options);
 

@@ -12,6 +12,7 @@
 
 #include "tools/tilewright/Report.h"
 #include "tools/tilewright/bench-runner/Measure.h"
+#include "tools/tilewright/data/DeviceTarget.h"
 #include "tools/tilewright/data/InputArguments.h"
 
 #include <cstdio>
@@ -29,10 +30,13 @@ int main(int argc, char **argv) {
   program.add_option("module", path)->required();
   addRepeatable(program, "--shape", shapes, "Shapes of inputs");
   input.addTo(program);
-  addThreads(program, options.threads, "Threads that work on a run");
+  addThreads(program, options.context.threads, "Threads that work on a run");
   program.add_option("--runs", options.runs);
   program.add_option("--warmup", options.warmup);
-  program.add_option("--level", options.level);
+  program.add_flag("--kernels", options.kernels);
+  std::string target;
+  program.add_option("--target", target)->required();
+  program.add_option("--device", options.context.device);
   try {
     program.parse(argc, argv);
     Result<InputOptions> inputs = input.resolve(shapes);
@@ -40,6 +44,12 @@ int main(int argc, char **argv) {
       return report(inputs.status());
     }
     options.inputs = std::move(*inputs);
+    Result<OpenOptions> open = openOptionsFor(target);
+    if (!open) {
+      return report(open.status());
+    }
+    options.open = std::move(*open);
+    options.open.threads = options.context.threads;
     Result<nlohmann::json> figures = measure(path, options);
     if (!figures) {
       return report(figures.status());

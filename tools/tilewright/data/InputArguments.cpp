@@ -26,6 +26,15 @@ CLI::Option *addThreads(CLI::App &app, unsigned &threads,
       ->type_name("N");
 }
 
+CLI::Option *addDevice(CLI::App &app, int &device) {
+  return app
+      .add_option("--device", device,
+                  "Which GPU runs it, where there are several")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->type_name("N");
+}
+
 void InputArguments::addTo(CLI::App &app) {
   addRepeatable(app, "--input", inputs,
                 "An input's data: NAME=@FILE.npy, NAME=zeros, NAME=ones or "

@@ -32,4 +32,7 @@ CLI::Option *addRepeatable(CLI::App &app, const std::string &name,
 CLI::Option *addThreads(CLI::App &app, unsigned &threads,
                         const std::string &description);
 
+/// Adds --device, the number of the GPU that runs a module for GPUs.
+CLI::Option *addDevice(CLI::App &app, int &device);
+
 } // namespace tilewright

@@ -1,0 +1,158 @@
+//===- main.cpp - checks compiled modules on a GPU ------------------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+//
+//   tilewright-gpu-check device --target cuda
+//   tilewright-gpu-check SECTION MANIFEST.json --folder BUNDLE [--first N]
+//
+// scripts/gpu_check.sh starts this program, which needs the runtime alone. It
+// prints a JSON object per entry of the manifest's section, in its order, as
+// soon as it is done. After a fault, which leaves a GPU unusable for the
+// process, it ends; whoever started it goes on with the next entry.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/gpu-check/Bandwidth.h"
+#include "tools/gpu-check/Cases.h"
+#include "tools/gpu-check/Tables.h"
+#include "tools/tilewright/Report.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <new>
+
+using namespace tilewright;
+using namespace tilewright::gpucheck;
+
+namespace {
+struct Arguments {
+  std::string section;
+  std::string manifest;
+  std::string folder;
+  std::string target = "cuda";
+  size_t first = 0;
+  int device = 0;
+};
+} // namespace
+
+static void print(const nlohmann::json &object) {
+  std::string line = object.dump(-1, ' ', /*ensure_ascii=*/false,
+                                 nlohmann::json::error_handler_t::replace);
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+/// Whether the process can use the GPU no longer.
+static bool isFatal(const Status &status) {
+  return status.code() == ErrorCode::DeviceFault;
+}
+
+static Result<nlohmann::json> readManifest(const std::string &path) {
+  std::ifstream file(path);
+  nlohmann::json manifest =
+      nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (!manifest.is_object()) {
+    return Status(ErrorCode::InputUnreadable,
+                  "'" + path + "' cannot be read as JSON");
+  }
+  return manifest;
+}
+
+/// Does entry by entry what `check` says.
+template <typename Check>
+static int runAll(const nlohmann::json &entries, size_t first, Check &&check) {
+  for (size_t i = first; i < entries.size(); ++i) {
+    Result<nlohmann::json> result = check(entries[i]);
+    nlohmann::json line = result ? *result : nlohmann::json::object();
+    line["name"] = entries[i]["name"];
+    if (!result) {
+      line["wrong"] = result.status().toString();
+    }
+    print(line);
+    if (!result && isFatal(result.status())) {
+      return report(result.status());
+    }
+  }
+  return Success;
+}
+
+static int run(const Arguments &arguments) {
+  Result<Session> session = Session::open(arguments.target, arguments.device);
+  if (!session) {
+    return report(session.status());
+  }
+  if (arguments.section == "device") {
+    Result<nlohmann::json> device = session->describe();
+    if (!device) {
+      return report(device.status());
+    }
+    Result<std::unique_ptr<CublasLt>> library = CublasLt::open(*session);
+    (*device)["cublaslt"] =
+        library ? (*library)->version() : library.status().message();
+    print(*device);
+    return Success;
+  }
+  Result<nlohmann::json> manifest = readManifest(arguments.manifest);
+  if (!manifest) {
+    return report(manifest.status());
+  }
+  std::filesystem::path folder = arguments.folder;
+  const nlohmann::json entries =
+      manifest->value(arguments.section, nlohmann::json::array());
+  if (arguments.section == "bandwidth") {
+    return runAll(entries, arguments.first, [&](const nlohmann::json &entry) {
+      return measureCopy(*session, entry);
+    });
+  }
+  if (arguments.section == "gemm") {
+    Result<std::unique_ptr<CublasLt>> library = CublasLt::open(*session);
+    return runAll(entries, arguments.first, [&](const nlohmann::json &entry) {
+      return runProduct(*session, library ? library->get() : nullptr, entry,
+                        folder);
+    });
+  }
+  if (arguments.section == "attention") {
+    return runAll(entries, arguments.first, [&](const nlohmann::json &entry) {
+      return runAttention(*session, entry, folder);
+    });
+  }
+  return runAll(entries, arguments.first, [&](const nlohmann::json &entry) {
+    return runCase(*session, entry, folder);
+  });
+}
+
+int main(int argc, char **argv) {
+  CLI::App program("Checks compiled modules on a GPU; gpu_check.sh starts this",
+                   "tilewright-gpu-check");
+  Arguments arguments;
+  program
+      .add_option("section", arguments.section,
+                  "What to do: device, or a part of the manifest")
+      ->required()
+      ->check(CLI::IsMember({"device", "bandwidth", "conformance", "models",
+                             "gemm", "attention"}));
+  program.add_option("manifest", arguments.manifest);
+  program.add_option("--folder", arguments.folder,
+                     "What the manifest's files are relative to");
+  program.add_option("--target", arguments.target,
+                     "cuda, cuda:ARCHITECTURE or sim:ARCHITECTURE");
+  program.add_option("--device", arguments.device, "Which GPU");
+  program.add_option("--first", arguments.first, "The first entry to do");
+  try {
+    program.parse(argc, argv);
+    return run(arguments);
+  } catch (const CLI::ParseError &error) {
+    return program.exit(error) == 0 ? Success : UserError;
+  } catch (const nlohmann::json::exception &error) {
+    return report(
+        Status(ErrorCode::InputUnreadable, "the manifest is of another form: " +
+                                               std::string(error.what())));
+  } catch (const std::bad_alloc &) {
+    return report(Status(ErrorCode::OutOfMemory, ""));
+  } catch (const std::exception &error) {
+    return report(Status(ErrorCode::Internal, error.what()));
+  }
+}
