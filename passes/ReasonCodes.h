@@ -76,6 +76,14 @@ inline constexpr Reason staysEpilogue{
 inline constexpr Reason bodyTooLarge{"TWF016", "the body would grow too large"};
 inline constexpr Reason divisionInCoordinates{
     "TWF017", "the reshape would need divisions of coordinates"};
+inline constexpr Reason paddingInContraction{
+    "TWF018", "no element of the operand stands for the padding"};
+inline constexpr Reason attentionOperand{
+    "TWF019", "queries, keys and values are read as they are"};
+inline constexpr Reason staysNarrow{
+    "TWF022", "a contraction widens what is stored narrow"};
+inline constexpr Reason constantNarrowed{
+    "TWF023", "a constant that a product of integers reads is stored in bytes"};
 inline constexpr Reason reshapeSunk{"TWF020", "a reshape moves behind a map"};
 inline constexpr Reason reshapeStays{
     "TWF021", "a reshape's axes do not line up with the map"};

@@ -24,6 +24,11 @@ void replaceByFormula(
 void populateExpandMathPatterns(mlir::RewritePatternSet &patterns,
                                 const TargetSpec &target);
 
+/// Adds the pattern that multiplies where all lanes of a vector have one
+/// divisor. For levels with a fused multiply-add, where denormal numbers are
+/// zero.
+void populateExpandDivisionPatterns(mlir::RewritePatternSet &patterns);
+
 /// Conversions from and to f16 and bf16, and arithmetic on them, which is done
 /// in f32.
 void populateExpandSmallFloatPatterns(mlir::RewritePatternSet &patterns,

@@ -14,11 +14,15 @@ using namespace mlir;
 
 namespace tilewright {
 
-LogicalResult expandOperations(ModuleOp module, const TargetSpec &target) {
+LogicalResult expandOperations(ModuleOp module, const TargetSpec &target,
+                               bool keepDenormals) {
   RewritePatternSet patterns(module.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   populateExpandMathPatterns(patterns, target);
   populateExpandSmallFloatPatterns(patterns, target);
+  if (target.hasFma && !keepDenormals) {
+    populateExpandDivisionPatterns(patterns);
+  }
   return applyPatternsGreedily(module, std::move(patterns));
 }
 

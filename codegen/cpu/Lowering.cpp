@@ -159,7 +159,7 @@ LogicalResult lowerToLlvmDialect(ModuleOp module, StringRef dataLayout) {
 
 LogicalResult lowerKernel(ModuleOp module, const TargetSpec &target,
                           StringRef dataLayout, bool keepDenormals) {
-  if (failed(expandOperations(module, target))) {
+  if (failed(expandOperations(module, target, keepDenormals))) {
     return failure();
   }
   for (twk::KernelOp kernel :

@@ -21,7 +21,8 @@ namespace tilewright {
 /// Replaces what the level has no instruction for by arithmetic that it has:
 /// math functions, conversions of small floats, remainders.
 llvm::LogicalResult expandOperations(mlir::ModuleOp module,
-                                     const TargetSpec &target);
+                                     const TargetSpec &target,
+                                     bool keepDenormals);
 
 /// Replaces the twk.kernel by two functions: an internal one with one argument
 /// per buffer and size, and the exported one, of the runtime's C signature,

@@ -36,6 +36,7 @@ static void count(Operation *op, BodyCost &cost) {
     return;
   }
   if (isa<CastOpInterface, arith::SelectOp>(op)) {
+    cost.conversions += isa<CastOpInterface>(op);
     return;
   }
   if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
@@ -129,38 +130,64 @@ llvm::SmallPtrSet<Value, 8> coordinatesOf(Value scalar) {
   return coordinates;
 }
 
-bool isPlainMovement(MapOp map, SmallVectorImpl<unsigned> *divided) {
-  if (map->getNumResults() != 1) {
-    return false;
+/// True for a sum of coordinates times sizes; what is divided by a constant
+/// goes to `dividends`.
+static bool isPlainIndex(Operation &op,
+                         llvm::SmallPtrSetImpl<Value> &dividends) {
+  if (auto product = dyn_cast<arith::MulIOp>(op)) {
+    auto isSize = [](Value v) {
+      return v.getDefiningOp<SizeOp>() || v.getDefiningOp<arith::ConstantOp>();
+    };
+    return isSize(product.getLhs()) || isSize(product.getRhs());
   }
-  auto load = yieldOf(map).getOperand(0).getDefiningOp<LoadOp>();
-  if (!load || load.getGuard()) {
-    return false;
+  if (auto division = dyn_cast<arith::FloorDivSIOp>(op)) {
+    collectCoordinates(division.getLhs(), dividends);
+    return getConstantIntValue(division.getRhs()).has_value();
   }
+  return isa<arith::AddIOp, arith::SubIOp, arith::ConstantOp, SizeOp>(op);
+}
+
+bool hasPlainCoordinates(MapOp map, SmallVectorImpl<unsigned> &divided) {
   llvm::SmallPtrSet<Value, 8> dividends;
   bool isPlain = llvm::all_of(
       map.getBody().front().without_terminator(), [&](Operation &op) {
-        if (auto product = dyn_cast<arith::MulIOp>(op)) {
-          auto isSize = [](Value v) {
-            return v.getDefiningOp<SizeOp>() ||
-                   v.getDefiningOp<arith::ConstantOp>();
-          };
-          return isSize(product.getLhs()) || isSize(product.getRhs());
+        if (auto load = dyn_cast<LoadOp>(op)) {
+          return !load.getGuard();
         }
-        if (auto division = dyn_cast<arith::FloorDivSIOp>(op)) {
-          collectCoordinates(division.getLhs(), dividends);
-          return getConstantIntValue(division.getRhs()).has_value();
-        }
-        return &op == load ||
-               isa<arith::AddIOp, arith::SubIOp, arith::ConstantOp, SizeOp>(op);
+        Type type =
+            op.getNumResults() == 1 ? op.getResult(0).getType() : Type();
+        return type && type.isIndex()
+                   ? isPlainIndex(op, dividends)
+                   : type && !type.isInteger(1) && !isa<arith::SelectOp>(op);
       });
-  if (!divided) {
-    return isPlain && dividends.empty();
-  }
   for (Value coordinate : dividends) {
-    divided->push_back(cast<BlockArgument>(coordinate).getArgNumber());
+    divided.push_back(cast<BlockArgument>(coordinate).getArgNumber());
   }
   return isPlain;
+}
+
+bool isPlainMovement(MapOp map, SmallVectorImpl<unsigned> *divided) {
+  auto load = map->getNumResults() == 1
+                  ? yieldOf(map).getOperand(0).getDefiningOp<LoadOp>()
+                  : LoadOp();
+  SmallVector<unsigned> own;
+  bool isPlain =
+      load && hasPlainCoordinates(map, own) &&
+      llvm::all_of(map.getBody().front().without_terminator(),
+                   [&](Operation &op) {
+                     return &op == load || op.getResult(0).getType().isIndex();
+                   });
+  if (!divided) {
+    return isPlain && own.empty();
+  }
+  divided->append(own);
+  return isPlain;
+}
+
+bool readsOneElement(LoadOp load) {
+  return !load.getGuard() && llvm::all_of(load.getIndices(), [](Value index) {
+    return index.getDefiningOp<arith::ConstantOp>() != nullptr;
+  });
 }
 
 /// True if `factor` reads a constant, such as the weights of a depthwise

@@ -14,6 +14,7 @@ namespace tilewright {
 /// What a body does, counted.
 struct BodyCost {
   unsigned flops = 0; // arithmetic on elements; divisions and roots count more
+  unsigned conversions = 0;    // between element types
   bool transcendental = false; // exp, tanh, pow, …
   unsigned loads = 0;
   bool guarded = false; // some load has a guard
@@ -47,6 +48,14 @@ std::optional<llvm::SmallVector<unsigned>> permutationOf(tw::LoadOp load);
 /// by constants are added to `divided`, by axis of the map.
 bool isPlainMovement(tw::MapOp map,
                      llvm::SmallVectorImpl<unsigned> *divided = nullptr);
+
+/// \returns true if a map reads through such coordinates and does nothing to
+/// the elements but arithmetic. Adds to `divided` as above.
+bool hasPlainCoordinates(tw::MapOp map,
+                         llvm::SmallVectorImpl<unsigned> &divided);
+
+/// \returns true if all coordinates of an unguarded load are constants.
+bool readsOneElement(tw::LoadOp load);
 
 /// \returns the coordinates of its primitive that a scalar depends on.
 llvm::SmallPtrSet<mlir::Value, 8> coordinatesOf(mlir::Value scalar);

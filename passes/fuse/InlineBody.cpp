@@ -114,8 +114,33 @@ static void replaceLoad(LoadOp load, Value value, bool strict) {
   load.erase();
 }
 
-void inlineProducer(LoadOp load, MapOp producer, bool strict) {
+/// The producer's value at `load`, whose guard its loads take over.
+static Value cloneGuarded(BodyBuilder &body, MapOp producer, LoadOp load,
+                          LoadOp main, TypedAttr padding) {
+  IRMapping mapping;
+  mapping.map(producer.getBody().getArguments(), load.getIndices());
+  for (Operation &op : producer.getBody().front().without_terminator()) {
+    auto own = dyn_cast<LoadOp>(op);
+    if (!own || readsOneElement(own)) {
+      cloneFolded(body, op, mapping);
+      continue;
+    }
+    Value otherwise = own == main ? body.create<arith::ConstantOp>(padding)
+                                  : zeroOf(body, own.getType());
+    mapping.map(own.getResult(),
+                cloneLoad(body, own, mapping, load.getGuard(), otherwise));
+  }
+  return mapping.lookup(yieldOf(producer).getOperand(0));
+}
+
+void inlineProducer(LoadOp load, MapOp producer, bool strict, LoadOp main,
+                    TypedAttr padding) {
   BodyBuilder body(load.getLoc(), OpBuilder(load));
+  if (load.getGuard() && padding) {
+    replaceLoad(load, cloneGuarded(body, producer, load, main, padding),
+                strict);
+    return;
+  }
   unsigned result = cast<OpResult>(load.getSource()).getResultNumber();
   bool guardIsDone = false;
   Value value = cloneBody(body, producer, result, load.getIndices(),

@@ -15,7 +15,10 @@ namespace tilewright {
 /// computation at the load's coordinates. Where the load's guard is false,
 /// nothing is read. Unless `strict`, a rounding to f16 or bf16 that meets its
 /// widening goes, but for explicit casts (see markCasts). The load is erased.
-void inlineProducer(tw::LoadOp load, tw::MapOp producer, bool strict);
+/// A guarded load whose alternative comes out where `main`, a load of the
+/// producer, gives `padding` needs no selection: the loads get the guard.
+void inlineProducer(tw::LoadOp load, tw::MapOp producer, bool strict,
+                    tw::LoadOp main = {}, mlir::TypedAttr padding = {});
 
 /// Replaces a load of a one-element or splat constant by its scalar.
 /// \returns false if the source is no such constant.

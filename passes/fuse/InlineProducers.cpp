@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/ReasonCodes.h"
+#include "passes/fuse/ContractionOperand.h"
 #include "passes/fuse/InlineBody.h"
 #include "passes/fuse/Passes.h"
 #include "passes/fuse/ReshapeCoordinates.h"
@@ -33,16 +34,48 @@ static MapOp producerOf(LoadOp load, Operation *consumer) {
                                                                   : MapOp();
 }
 
+/// True for a float product of two tensors for each of several batches: the
+/// scores or the values of attention, maybe.
+static bool mayBeAttention(ReduceOp contraction) {
+  bool isFloat = isa<FloatType>(elementTypeOf(contraction.getType()));
+  bool hasConstant =
+      llvm::any_of(contraction.getBody().getOps<LoadOp>(), [](LoadOp load) {
+        return isa_and_nonnull<ConstantOp>(load.getSource().getDefiningOp());
+      });
+  unsigned rank = contraction.getParallelRank();
+  return isFloat && !hasConstant &&
+         llvm::any_of(contraction.getBody().getArguments().take_front(rank),
+                      [&](BlockArgument coordinate) {
+                        return isBatchCoordinate(contraction, coordinate);
+                      });
+}
+
+/// Why arithmetic cannot stand in the contraction that `load` is in.
+static const Reason *illegalArithmetic(LoadOp load, MapOp producer,
+                                       const ElementwiseOperand &operand) {
+  if (mayBeAttention(cast<ReduceOp>(primitiveOf(load)))) {
+    return &reasons::attentionOperand;
+  }
+  bool isPadded =
+      !load.getGuard() || paddingBehind(producer, operand, load.getOtherwise());
+  return isPadded ? nullptr : &reasons::paddingInContraction;
+}
+
 /// Why the body of `producer` cannot stand in the contraction that `load` is
 /// in; null if it can.
 static const Reason *illegalInContraction(LoadOp load, MapOp producer,
                                           const BodyCost &cost) {
-  if (!cost.isMovement()) {
-    return &reasons::mathInContraction;
-  }
   SmallVector<unsigned> divided;
   if (!isPlainMovement(producer, &divided)) {
-    return &reasons::guardInContraction;
+    std::optional<ElementwiseOperand> operand = elementwiseOperandOf(producer);
+    if (!operand) {
+      return cost.isMovement() ? &reasons::guardInContraction
+                               : &reasons::mathInContraction;
+    }
+    divided = operand->divided;
+    if (const Reason *reason = illegalArithmetic(load, producer, *operand)) {
+      return reason;
+    }
   }
   auto contraction = cast<ReduceOp>(primitiveOf(load));
   bool onlyBatches = llvm::all_of(divided, [&](unsigned axis) {
@@ -66,6 +99,24 @@ static bool dividesOnlyBatches(LoadOp load, ReshapeOp reshape) {
   return true;
 }
 
+/// Erases a map or a reshape that nobody reads, and reshapes that only it read:
+/// what is dead no longer counts as a reader.
+static void eraseDead(Operation *op) {
+  if (!op->use_empty()) {
+    return;
+  }
+  llvm::SmallPtrSet<Operation *, 4> sources;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands()) {
+      if (auto reshape = operand.getDefiningOp<ReshapeOp>()) {
+        sources.insert(reshape);
+      }
+    }
+  });
+  op->erase();
+  llvm::for_each(sources, eraseDead);
+}
+
 namespace {
 
 /// Inlines into one primitive.
@@ -78,7 +129,7 @@ public:
 
   /// \returns true if something changed.
   bool run() {
-    bool changed = false;
+    bool changed = inlineConstants();
     while (LoadOp load = nextLoad()) {
       changed |= visit(load);
     }
@@ -89,6 +140,19 @@ public:
   }
 
 private:
+  /// Puts scalars in place of constants first: they decide what a body costs.
+  bool inlineConstants() {
+    bool changed = false;
+    for (LoadOp load :
+         llvm::to_vector(consumer->getRegion(0).getOps<LoadOp>())) {
+      changed |= inlineConstant(load);
+    }
+    if (changed) {
+      simplifyBody(consumer);
+    }
+    return changed;
+  }
+
   /// The first load that has not been settled.
   LoadOp nextLoad() {
     for (LoadOp load : consumer->getRegion(0).getOps<LoadOp>()) {
@@ -101,8 +165,7 @@ private:
 
   /// Inlines at `load`, or settles it.
   bool visit(LoadOp load) {
-    if (inlineConstant(load) ||
-        readThroughReshape(load, /*allowDivision=*/false)) {
+    if (inlineConstant(load) || readThrough(load, /*allowDivision=*/false)) {
       return true;
     }
     if (divideThroughReshape(load)) {
@@ -124,28 +187,75 @@ private:
                   bytesSaved(producer));
     consumer->setLoc(mergeLocations(consumer->getContext(),
                                     {producer.getLoc(), consumer->getLoc()}));
-    inlineProducer(load, producer, strict);
-    // What is dead no longer counts as a reader of what it read.
-    if (producer.use_empty()) {
-      producer.erase();
-    }
+    inlineAt(load, producer);
+    eraseDead(producer);
     return true;
   }
 
-  const Reason *reasonAgainst(LoadOp load, MapOp producer) {
-    InlineCandidate candidate{load,
-                              producer,
-                              consumer,
-                              costOf(producer),
-                              costOf(consumer),
-                              countReaders(producer)};
-    if (isContraction(consumer)) {
+  /// Reads what is behind a reshape, which no longer reads it once it is dead.
+  static bool readThrough(LoadOp load, bool allowDivision) {
+    auto reshape = load.getSource().getDefiningOp<ReshapeOp>();
+    if (!readThroughReshape(load, allowDivision)) {
+      return false;
+    }
+    eraseDead(reshape);
+    return true;
+  }
+
+  /// Why `producer` should not be computed where `user` loads it.
+  const Reason *reasonAgainst(LoadOp load, MapOp producer, Operation *user) {
+    InlineCandidate candidate{load,         producer,
+                              user,         costOf(producer),
+                              costOf(user), countReaders(producer)};
+    if (isContraction(user)) {
       if (const Reason *reason =
               illegalInContraction(load, producer, candidate.producerCost)) {
         return reason;
       }
     }
     return profit(candidate);
+  }
+
+  const Reason *reasonAgainst(LoadOp load, MapOp producer) {
+    if (!costOf(producer).isMovement() && widensForContractions(producer)) {
+      return &reasons::staysNarrow;
+    }
+    return reasonAgainst(load, producer, consumer);
+  }
+
+  /// True if the consumer makes larger elements of what `producer` gives, and
+  /// contractions alone read it, which can do that themselves.
+  bool widensForContractions(MapOp producer) {
+    auto map = dyn_cast<MapOp>(consumer);
+    std::optional<ElementwiseOperand> operand =
+        map ? elementwiseOperandOf(map) : std::nullopt;
+    return operand && operand->main.getSource() == producer.getResult(0) &&
+           bitsOf(map.getResult(0)) > bitsOf(producer.getResult(0)) &&
+           operand->divided.empty() && goesIntoContractions(map, map);
+  }
+
+  /// True if contractions alone read `value`, maybe through reshapes, and can
+  /// compute `map`, which gives it.
+  bool goesIntoContractions(MapOp map, Operation *value) {
+    return llvm::all_of(value->getUsers(), [&](Operation *user) {
+      auto load = dyn_cast<LoadOp>(user);
+      return load ? isContraction(primitiveOf(load)) &&
+                        !reasonAgainst(load, map, primitiveOf(load))
+                  : isa<ReshapeOp>(user) && goesIntoContractions(map, user);
+    });
+  }
+
+  void inlineAt(LoadOp load, MapOp producer) {
+    std::optional<ElementwiseOperand> operand;
+    if (isContraction(consumer) && load.getGuard()) {
+      operand = elementwiseOperandOf(producer);
+    }
+    if (!operand) {
+      inlineProducer(load, producer, strict);
+      return;
+    }
+    TypedAttr padding = paddingBehind(producer, *operand, load.getOtherwise());
+    inlineProducer(load, producer, strict, operand->main, padding);
   }
 
   /// Reading a merge of axes needs divisions: worth it where that removes a
@@ -161,7 +271,7 @@ private:
         isContraction(consumer)
             ? isPlainMovement(copy) && dividesOnlyBatches(load, reshape)
             : isa<MapOp>(consumer);
-    if (!mayDivide || !readThroughReshape(load, /*allowDivision=*/true)) {
+    if (!mayDivide || !readThrough(load, /*allowDivision=*/true)) {
       if (refused.insert(copy).second) {
         decisions.refused(reasons::divisionInCoordinates, copy.getLoc(),
                           nameOf(copy));
@@ -169,6 +279,11 @@ private:
       return false;
     }
     return true;
+  }
+
+  static unsigned bitsOf(Value tensor) {
+    Type element = elementTypeOf(tensor.getType());
+    return element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
   }
 
   static std::string nameOf(MapOp map) {
@@ -207,6 +322,11 @@ public:
 
 private:
   void runOnBlock(Block &block, Decisions &decisions) {
+    for (ReshapeOp reshape : llvm::to_vector(block.getOps<ReshapeOp>())) {
+      if (reshape.use_empty()) {
+        reshape.erase();
+      }
+    }
     SmallVector<Operation *> primitives;
     for (Operation &op : block) {
       if (isPrimitive(&op)) {

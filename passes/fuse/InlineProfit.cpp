@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/fuse/InlineProfit.h"
+#include "passes/fuse/ContractionOperand.h"
 
 using namespace mlir;
 
@@ -107,17 +108,160 @@ static const Reason *arithmeticPays(const InlineCandidate &c) {
   return repeats ? nullptr : &reasons::severalUsers;
 }
 
-const Reason *inlineProfit(const InlineCandidate &c) {
+namespace {
+
+/// How a contraction's tiles read their operands, about.
+struct TileModel {
+  /// Rows and columns of a tile: as often as many of them come, an element of
+  /// the other operand is read again.
+  double rows, columns;
+  /// Cycles of one scalar operation on an element read across lanes or threads,
+  /// and on one that is the same for all of them.
+  double acrossLanes, forAllLanes;
+  /// Operations of a conversion between element types. Matrix units take
+  /// narrow elements as they are.
+  double conversion;
+};
+
+constexpr TileModel cpuTile{12, 32, 1.0 / 32, 1.0, 2};
+constexpr TileModel gpuTile{64, 64, 1.0 / 32, 1.0 / 32, 0};
+
+/// Bytes per cycle of a core, in the second cache and beyond, what that cache
+/// holds, and the cycles of one kernel more.
+constexpr double cacheRate = 24, memoryRate = 6, cacheBytes = 1 << 20,
+                 launchCycles = 4000;
+/// What an extent counts as when only run time knows it.
+constexpr int64_t unknownExtent = 128;
+
+/// The number of a tensor's elements, or that of their coordinates.
+static double guessedCount(ArrayRef<DimExpr> dims) {
+  double count = 1;
+  for (DimExpr dim : dims) {
+    count *= static_cast<double>(dim.getConstant().value_or(unknownExtent));
+  }
+  return count;
+}
+
+/// What contractions of the graph read of one operand.
+class OperandReads {
+public:
+  /// `load` reads a map of the tensor `operand`.
+  OperandReads(ReduceOp contraction, LoadOp load, Value operand) {
+    llvm::SmallPtrSet<Value, 8> own, all;
+    for (Value index : load.getIndices()) {
+      own.insert_range(coordinatesOf(index));
+    }
+    for (auto [argument, extent] : llvm::zip(
+             contraction.getBody().getArguments(), contraction.getDomain())) {
+      double count = guessedCount(extent);
+      if (own.contains(argument)) {
+        reads *= count;
+      } else if (argument.getArgNumber() < contraction.getParallelRank()) {
+        others *= count;
+      }
+    }
+    hasLanes = runsAlongLanes(contraction, operand, own);
+  }
+
+  double reads = 1;  ///< of elements, for one result of those below
+  double others = 1; ///< results that make the same reads
+  bool hasLanes = false;
+
+private:
+  /// Lanes run along an axis of the constant operand, else along the innermost
+  /// of the results'.
+  static bool runsAlongLanes(ReduceOp contraction, Value operand,
+                             const llvm::SmallPtrSetImpl<Value> &own) {
+    auto isConstant = [](LoadOp other) {
+      return other.getSource().getDefiningOp<ConstantOp>() != nullptr;
+    };
+    if (operand.getDefiningOp<ConstantOp>()) {
+      return true;
+    }
+    if (llvm::any_of(contraction.getBody().getOps<LoadOp>(), isConstant)) {
+      return false;
+    }
+    unsigned rank = contraction.getParallelRank();
+    return rank > 0 &&
+           own.contains(contraction.getBody().getArgument(rank - 1));
+  }
+};
+
+} // namespace
+
+/// The bytes of a tensor, of which no more than `reads` elements are read.
+static double bytesOf(Value tensor, double reads) {
+  std::optional<DType> type = dtypeOf(elementTypeOf(tensor.getType()));
+  return std::min(reads, guessedCount(dimsOf(tensor.getType()))) *
+         (type ? sizeOf(*type) : 0);
+}
+
+/// True if a map of `operand` would be computed where a primitive of this block
+/// computes that: the operand then need not be in memory.
+static bool joinsOperand(MapOp producer, Value operand) {
+  Operation *source = operand.getDefiningOp();
+  while (isa_and_nonnull<ReshapeOp>(source) && source->hasOneUse()) {
+    source = source->getOperand(0).getDefiningOp();
+  }
+  return source && isPrimitive(source) &&
+         source->getBlock() == producer->getBlock() &&
+         countReaders(source) == 1 && !isInMemoryAnyway(source);
+}
+
+static const Reason *contractionPays(const InlineCandidate &c,
+                                     const TileModel &tile) {
+  const BodyCost &cost = c.producerCost;
+  if (cost.isMovement() && cost.conversions == 0) {
+    return nullptr; // what is legal of it costs nothing
+  }
+  if (c.readers != 1) {
+    return &reasons::severalUsers;
+  }
+  MapOp producer = c.producer;
+  std::optional<ElementwiseOperand> operand = elementwiseOperandOf(producer);
+  if (!operand || cost.transcendental) {
+    return &reasons::mathInContraction;
+  }
+  Value tensor = operand->main.getSource();
+  OperandReads reads(cast<ReduceOp>(c.consumer), c.load, tensor);
+  double bytes = 2 * bytesOf(producer.getResult(0), reads.reads), saved = 0;
+  if (joinsOperand(producer, tensor)) {
+    bytes -= 2 * bytesOf(tensor, reads.reads);
+  } else if (!isEpilogue(producer)) {
+    saved = launchCycles;
+  }
+  saved += bytes / (bytes / 2 > cacheBytes ? memoryRate : cacheRate);
+  double again =
+      std::ceil(reads.others / (reads.hasLanes ? tile.rows : tile.columns));
+  double operations = cost.flops + tile.conversion * cost.conversions;
+  double spent = reads.reads * again * operations *
+                 (reads.hasLanes ? tile.acrossLanes : tile.forAllLanes);
+  if (spent < saved) {
+    return nullptr;
+  }
+  return isEpilogue(producer) ? &reasons::staysEpilogue
+                              : &reasons::mathInContraction;
+}
+
+static const Reason *profitOf(const InlineCandidate &c, const TileModel &tile) {
   if (c.producerCost.operations + c.consumerCost.operations > largestBody) {
     return &reasons::bodyTooLarge;
   }
   if (isContraction(c.consumer)) {
-    return nullptr; // what is legal there is movement that costs nothing
+    return contractionPays(c, tile);
   }
   if (isEpilogue(c.producer)) {
     return leavesEpilogue(c);
   }
   return c.producerCost.isMovement() ? movementPays(c) : arithmeticPays(c);
+}
+
+const Reason *inlineProfit(const InlineCandidate &c) {
+  return profitOf(c, cpuTile);
+}
+
+const Reason *inlineProfitForGpu(const InlineCandidate &c) {
+  return profitOf(c, gpuTile);
 }
 
 } // namespace tilewright

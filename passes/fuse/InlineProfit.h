@@ -25,6 +25,11 @@ struct InlineCandidate {
 using InlineProfit = std::function<const Reason *(const InlineCandidate &)>;
 
 /// The default: movement always, arithmetic where it is not repeated or cheap.
+/// Contractions repeat it for each tile that reads an operand's element, and
+/// spare the memory traffic of a tensor.
 const Reason *inlineProfit(const InlineCandidate &candidate);
+
+/// The same for GPUs, whose blocks have larger tiles, all of them in threads.
+const Reason *inlineProfitForGpu(const InlineCandidate &candidate);
 
 } // namespace tilewright

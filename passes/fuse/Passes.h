@@ -25,6 +25,8 @@ createInlineProducersPass(DecisionLog *log = nullptr, bool strict = false,
 std::unique_ptr<mlir::Pass>
 createMergeContractionsPass(DecisionLog *log = nullptr);
 std::unique_ptr<mlir::Pass>
+createNarrowConstantsPass(DecisionLog *log = nullptr);
+std::unique_ptr<mlir::Pass>
 createUnitReductionsPass(DecisionLog *log = nullptr);
 std::unique_ptr<mlir::Pass> createIsolateRegionsPass();
 std::unique_ptr<mlir::Pass> createFormAttentionPass(DecisionLog *log = nullptr,

@@ -82,6 +82,15 @@ def MergeContractions : FusePass<"tw-merge-contractions"> {
   let constructor = "::tilewright::createMergeContractionsPass()";
 }
 
+def NarrowConstants : FusePass<"tw-narrow-constants"> {
+  let summary = "Store the constants of integer products in 8 bits";
+  let description = [{
+    A constant of i32, a factor of a sum of products, whose elements all fit
+    8 bits with a sign becomes a constant of i8 that the body widens.
+  }];
+  let constructor = "::tilewright::createNarrowConstantsPass()";
+}
+
 def JoinParts : FusePass<"tw-join-parts"> {
   let summary = "Let regions write the parts of a concatenation where they lie in it";
   let description = [{

@@ -38,7 +38,10 @@ static void layout(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createDropUnitAxesPass(options.log));
   passes.addPass(createUnitReductionsPass(options.log));
   passes.addPass(createSinkReshapesPass(options.log));
-  passes.addPass(createInlineProducersPass(options.log, options.strict));
+  passes.addPass(createInlineProducersPass(
+      options.log, options.strict,
+      options.target->isGpu() ? inlineProfitForGpu : inlineProfit));
+  passes.addPass(createNarrowConstantsPass(options.log));
   passes.addPass(createCanonicalizeGraphPass(options.log));
   if (options.evaluator) { // which concatenates the constants
     passes.addPass(createMergeContractionsPass(options.log));

@@ -80,6 +80,12 @@ Lane emitIntegerPower(Lane base, Lane exponent);
 // is rounded twice.
 Lane emitFma(Lane a, Lane b, Lane c);
 
+// Quotient.cpp: x / divisor of f32, rounded as a division is, with a fused
+// multiply-add. `reciprocal` is 1 / divisor rounded; both and the divisor are
+// within [2^-64, 2^64]. The last bit may differ where x is below 2^-100.
+// `mayOverflow`: the divisor may be below one.
+Lane emitQuotient(Lane x, Lane divisor, Lane reciprocal, bool mayOverflow);
+
 // Remainder.cpp; f64 only, exact.
 Lane emitRemainder(Lane x, Lane y);
 

@@ -366,3 +366,143 @@ func.func @squares(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>, %r: tensor<4x6xf32>
   } : tensor<4xf32>
   return %s, %y : tensor<4xf32>, tensor<4x6xf32>
 }
+
+// -----
+
+// Weights of bytes times one row of activations: each is read once, so the
+// contraction dequantises them. What many rows read is computed before.
+
+// CHECK-LABEL: func.func @dequantised
+// CHECK: tw.reduce add
+// CHECK: %[[W:.*]] = tw.load %arg1[%r, %{{.*}}] : tensor<512x256xui8>
+// CHECK: arith.uitofp %[[W]]
+// CHECK: tw.load %arg2[%{{.*}}] : tensor<256xf32>
+// CHECK-LABEL: func.func @many_rows
+// CHECK: tw.map
+// CHECK: arith.uitofp
+// CHECK: tw.reduce add
+// CHECK-NOT: arith.uitofp
+// REMARK: TWF010 map
+// REMARK: TWF012 refused: map
+func.func @dequantised(%x: tensor<512xf32>, %w: tensor<512x256xui8>, %s: tensor<256xf32>) -> tensor<256xf32> {
+  %d = tw.map(%k, %j) {
+    %a = tw.load %w[%k, %j] : tensor<512x256xui8> -> i8
+    %b = arith.uitofp %a : i8 to f32
+    %c = tw.load %s[%j] : tensor<256xf32> -> f32
+    %e = arith.mulf %b, %c : f32
+    tw.yield %e : f32
+  } : tensor<512x256xf32>
+  %y = tw.reduce add(%j) over (%k) in <[512]> {
+    %a = tw.load %x[%k] : tensor<512xf32> -> f32
+    %b = tw.load %d[%k, %j] : tensor<512x256xf32> -> f32
+    %c = arith.mulf %a, %b : f32
+    tw.yield %c : f32
+  } : tensor<256xf32>
+  return %y : tensor<256xf32>
+}
+func.func @many_rows(%x: tensor<4096x512xf32>, %w: tensor<512x256xui8>) -> tensor<4096x256xf32> {
+  %d = tw.map(%k, %j) {
+    %a = tw.load %w[%k, %j] : tensor<512x256xui8> -> i8
+    %b = arith.uitofp %a : i8 to f32
+    tw.yield %b : f32
+  } : tensor<512x256xf32>
+  %y = tw.reduce add(%i, %j) over (%k) in <[512]> {
+    %a = tw.load %x[%i, %k] : tensor<4096x512xf32> -> f32
+    %b = tw.load %d[%k, %j] : tensor<512x256xf32> -> f32
+    %c = arith.mulf %a, %b : f32
+    tw.yield %c : f32
+  } : tensor<4096x256xf32>
+  return %y : tensor<4096x256xf32>
+}
+
+// -----
+
+// Padding behind a zero point is the zero point: the load takes the guard, and
+// nothing is selected. What the quantisation gives stays in bytes.
+
+// CHECK-LABEL: func.func @zero_point
+// CHECK: tw.map
+// CHECK: arith.trunci
+// CHECK: : tensor<4096xi8>
+// CHECK: tw.reduce add
+// CHECK: %[[ZP:.*]] = arith.constant 7 : i8
+// CHECK: %[[X:.*]] = tw.load %{{.*}} guard %{{.*}} else %[[ZP]] : i8 : tensor<4096xi8>
+// CHECK: %[[WIDE:.*]] = arith.extsi %[[X]]
+// CHECK: arith.subi %[[WIDE]], %{{.*}} : i32
+// CHECK-NOT: arith.select
+// REMARK: TWF022 refused: map
+func.func @zero_point(%x: tensor<4096xi32>, %w: tensor<2xi32>) -> tensor<4096xi32> {
+  %q = tw.map(%i) {
+    %a = tw.load %x[%i] : tensor<4096xi32> -> i32
+    %five = arith.constant 5 : i32
+    %b = arith.muli %a, %five : i32
+    %c = arith.trunci %b : i32 to i8
+    tw.yield %c : i8
+  } : tensor<4096xi8>
+  %centered = tw.map(%i) {
+    %a = tw.load %q[%i] : tensor<4096xi8> -> i8
+    %b = arith.extsi %a : i8 to i32
+    %zp = arith.constant 7 : i32
+    %c = arith.subi %b, %zp : i32
+    tw.yield %c : i32
+  } : tensor<4096xi32>
+  %y = tw.reduce add(%i) over (%k) in <[2]> {
+    %one = arith.constant 1 : index
+    %n = arith.constant 4096 : index
+    %zero = arith.constant 0 : i32
+    %s = arith.addi %i, %k : index
+    %from = arith.subi %s, %one : index
+    %inside = arith.cmpi ult, %from, %n : index
+    %a = tw.load %centered[%from] guard %inside else %zero : i32 : tensor<4096xi32> -> i32
+    %b = tw.load %w[%k] : tensor<2xi32> -> i32
+    %c = arith.muli %a, %b : i32
+    tw.yield %c : i32
+  } : tensor<4096xi32>
+  return %y : tensor<4096xi32>
+}
+
+// -----
+
+// Nothing stands for the padding of a sum with a tensor's element, and what
+// may be attention reads its operands as they are.
+
+// CHECK-LABEL: func.func @no_padding
+// CHECK-COUNT-2: tw.map
+// CHECK: tw.reduce add
+// REMARK: TWF018 refused: map
+// REMARK: TWF019 refused: map
+func.func @no_padding(%x: tensor<64xf16>, %b: tensor<1xf32>, %w: tensor<3xf32>,
+                      %q: tensor<2x1x64xf32>, %v: tensor<2x64x32xf16>) -> (tensor<64xf32>, tensor<2x1x32xf32>) {
+  %shifted = tw.map(%i) {
+    %z = arith.constant 0 : index
+    %a = tw.load %x[%i] : tensor<64xf16> -> f16
+    %c = arith.extf %a : f16 to f32
+    %d = tw.load %b[%z] : tensor<1xf32> -> f32
+    %e = arith.addf %c, %d : f32
+    tw.yield %e : f32
+  } : tensor<64xf32>
+  %wide = tw.map(%h, %k, %j) {
+    %a = tw.load %v[%h, %k, %j] : tensor<2x64x32xf16> -> f16
+    %c = arith.extf %a : f16 to f32
+    tw.yield %c : f32
+  } : tensor<2x64x32xf32>
+  %y = tw.reduce add(%i) over (%k) in <[3]> {
+    %one = arith.constant 1 : index
+    %n = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f32
+    %s = arith.addi %i, %k : index
+    %from = arith.subi %s, %one : index
+    %inside = arith.cmpi ult, %from, %n : index
+    %a = tw.load %shifted[%from] guard %inside else %zero : f32 : tensor<64xf32> -> f32
+    %c = tw.load %w[%k] : tensor<3xf32> -> f32
+    %d = arith.mulf %a, %c : f32
+    tw.yield %d : f32
+  } : tensor<64xf32>
+  %z = tw.reduce add(%h, %i, %j) over (%k) in <[64]> {
+    %a = tw.load %q[%h, %i, %k] : tensor<2x1x64xf32> -> f32
+    %c = tw.load %wide[%h, %k, %j] : tensor<2x64x32xf32> -> f32
+    %d = arith.mulf %a, %c : f32
+    tw.yield %d : f32
+  } : tensor<2x1x32xf32>
+  return %y, %z : tensor<64xf32>, tensor<2x1x32xf32>
+}
