@@ -12,7 +12,7 @@ using namespace tilewright::tw;
 
 namespace tilewright::families {
 
-static bool allowsTf32(FusedOp op) {
+bool allowsTf32(FusedOp op) {
   auto module = op->getParentOfType<ModuleOp>();
   auto precision =
       module ? module->getAttrOfType<StringAttr>(precisionAttr) : StringAttr();
