@@ -114,7 +114,7 @@ void MatrixUnits::addScores(Value stage) {
   int64_t units = warp.keys.elements / (2 * warp.keys.chunkElements());
   Value next = math.over(warp.lane, 16);
   Value odd = math.mod(math.over(warp.lane, 8), 2);
-  unrolled(b, units, "unit", [&](Value unit) {
+  auto addUnit = [&](Value unit) {
     SmallVector<Value> rows;
     for (int64_t r = 0; r < warp.scores.rowUnits; ++r) {
       Value line = math.plus(math.plus(warp.firstRow, math.mod(warp.lane, 16)),
@@ -135,7 +135,9 @@ void MatrixUnits::addScores(Value stage) {
         }
       }
     });
-  });
+  };
+  // Unrolled whole, the places of all units would stay in registers.
+  unrolled(b, units, "unit", addUnit, /*times=*/2);
 }
 
 void MatrixUnits::addValues(Value stage) {

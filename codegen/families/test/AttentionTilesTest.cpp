@@ -78,7 +78,8 @@ protected:
 
   std::unique_ptr<SimtRegion>
   build(AttentionVariety &variety,
-        std::optional<families::AttentionTile> tile = std::nullopt) {
+        std::optional<families::AttentionTile> tile = std::nullopt,
+        const TargetSpec &target = *findTarget("sm_80")) {
     variety.element = GetParam().element;
     variety.tf32 = GetParam().tf32;
     std::function<mlir::DictionaryAttr(mlir::MLIRContext *)> parameters;
@@ -87,8 +88,8 @@ protected:
         return tile->toAttribute(context, GetParam().tactic());
       };
     }
-    auto region = SimtRegion::compile(attentionModule(variety),
-                                      *findTarget("sm_80"), parameters);
+    auto region =
+        SimtRegion::compile(attentionModule(variety), target, parameters);
     EXPECT_TRUE(region);
     if (region) {
       EXPECT_EQ(region->tactic, GetParam().tactic());
@@ -299,6 +300,58 @@ TEST_P(AttentionTiles, EveryKindOfTile) {
     for (int keys : {33, 100}) {
       auto test = problem(tile.rows() + 3, keys, variety);
       check(*region, test, plain);
+    }
+  }
+}
+
+// What the model counts is what the kernel moves: queries and results once,
+// keys and values once for each tile of queries.
+TEST_P(AttentionTiles, TrafficIsWhatTheTileNeeds) {
+  for (const families::AttentionTile &tile :
+       {families::AttentionTile{1, 1, 16, 2}, {4, 1, 32, 2}, {2, 2, 16, 3}}) {
+    AttentionVariety variety;
+    variety.depth = variety.width = 64;
+    variety.queries = "128";
+    variety.keys = "160";
+    auto region = build(variety, tile);
+    ASSERT_TRUE(region);
+    auto test = problem(128, 160, variety);
+    check(*region, test, plain);
+    int64_t bytes = std::string(GetParam().element) == "f32" ? 4 : 2;
+    families::AttentionProblem model;
+    model.heads = AttentionProblemCase::headCount;
+    model.queries = 128;
+    model.keys = 160;
+    model.depth = model.values = 64;
+    model.resultBytes = 4;
+    for (int64_t &operand : model.operandBytes) {
+      operand = bytes;
+    }
+    constexpr double sectorBytes = 32;
+    double moved = double(region->counters.globalLoads.sectors +
+                          region->counters.globalStores.sectors) *
+                   sectorBytes;
+    EXPECT_NEAR(moved / families::attentionTraffic(tile, model), 1, 0.05);
+    EXPECT_EQ(region->counters.sharedConflicts, 0u);
+  }
+}
+
+// The largest heads have the most registers.
+TEST_P(AttentionTiles, NoGpuSpills) {
+  std::vector<int> depths = {128};
+  if (getenv("TILEWRIGHT_EVERY_TILE")) {
+    depths = {16, 32, 64, 80, 96, 128};
+  }
+  for (const TargetSpec &target : gpuTargets()) {
+    for (int depth : depths) {
+      SCOPED_TRACE(std::string(target.name) + ", " + std::to_string(depth));
+      AttentionVariety variety;
+      variety.depth = variety.width = depth;
+      variety.mask = R"(
+          %w = tw.load %m[%i, %j] : MT -> f32
+          %u = arith.mulf %s, %scale : f32
+          %x = arith.addf %u, %w : f32)";
+      build(variety, std::nullopt, target);
     }
   }
 }
