@@ -118,9 +118,12 @@ bool KernelPrinter::isWritten(Value buffer) {
 }
 
 std::string KernelPrinter::signature() {
-  std::string text = "extern \"C\" __global__ void __launch_bounds__(" +
-                     std::to_string(*kernel.getThreads()) + ")\n" +
-                     kernel.getSymName().str() + "(";
+  auto resident = kernel->getAttrOfType<IntegerAttr>(twk::residentAttr);
+  std::string text =
+      "extern \"C\" __global__ void __launch_bounds__(" +
+      std::to_string(*kernel.getThreads()) +
+      (resident ? ", " + std::to_string(resident.getInt()) : "") + ")\n" +
+      kernel.getSymName().str() + "(";
   const char *restricted = kernel.getMayAlias() ? "" : "__restrict__ ";
   for (auto [i, buffer] : llvm::enumerate(kernel.getBuffers())) {
     std::string argument = "b" + std::to_string(i);

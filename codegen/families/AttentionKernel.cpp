@@ -216,6 +216,11 @@ void AttentionKernel::storeVector(Value value, Value buffer, const Lanes &at) {
 // The region's bodies
 //===----------------------------------------------------------------------===//
 
+/// A scalar for one of a GPU's threads, a vector of all lanes else.
+Value AttentionKernel::whole(const Lanes &lanes) {
+  return frame.isSimt() ? b.first(lanes) : b.asVector(lanes);
+}
+
 static Lanes lanesOf(Value value) {
   return isa<VectorType>(value.getType()) ? Lanes::vector(value)
                                           : Lanes::scalar(value);
@@ -251,7 +256,7 @@ Result<Value> AttentionKernel::finishScore(unsigned copy, Value sum,
     value = emitter.get(yieldOf(map).getOperand(0));
     frame.setRegister(MapOp(map).getResult(0), copy, value);
   }
-  return b.asVector(value);
+  return whole(value);
 }
 
 Result<AttentionScale> AttentionKernel::scale(Value sum, Value max,
@@ -271,11 +276,11 @@ Result<AttentionScale> AttentionKernel::scale(Value sum, Value max,
   Result<Lanes> denominator = emitter.emitFor(0, at, form.denominator);
   TW_RETURN_IF_ERROR(denominator.status());
   AttentionScale result;
-  result.denominator = b.asVector(*denominator);
+  result.denominator = whole(*denominator);
   if (form.cleared) {
     Result<Lanes> cleared = emitter.emitFor(0, at, form.cleared);
     TW_RETURN_IF_ERROR(cleared.status());
-    result.cleared = b.asVector(*cleared);
+    result.cleared = whole(*cleared);
   }
   return result;
 }
@@ -330,7 +335,8 @@ Value AttentionKernel::greater(Value score, Value max) {
 }
 
 Value AttentionKernel::splatFloat(double value) {
-  return b.splat(b.create<arith::ConstantOp>(b.getF32FloatAttr(value)));
+  return whole(
+      Lanes::scalar(b.create<arith::ConstantOp>(b.getF32FloatAttr(value))));
 }
 
 Value AttentionKernel::multiplyAdd(Value x, Value y, Value sum) {

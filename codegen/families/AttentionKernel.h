@@ -111,6 +111,7 @@ public:
   llvm::SmallVector<Lanes> outer; ///< the task's row; the query axis is unset
 
 private:
+  mlir::Value whole(const Lanes &lanes);
   llvm::SmallVector<Lanes> place(const Lanes &query, const Lanes &value) const;
 };
 

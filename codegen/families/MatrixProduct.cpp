@@ -192,22 +192,22 @@ static bool isMultiple(Value index) {
          llvm::all_of(op->getOperands(), isMultiple);
 }
 
-/// An index as a coordinate and a rest (or null) that is a multiple of whole
-/// chunks. \returns null values if it has not that form.
-static std::pair<BlockArgument, Value> splitSum(Value index) {
-  if (auto coordinate = dyn_cast<BlockArgument>(index)) {
-    return {coordinate, Value()};
+/// An index as a coordinate and terms that are multiples of whole chunks.
+/// \returns false if it has not that form.
+static bool splitSum(Value index, BlockArgument &coordinate,
+                     SmallVectorImpl<Value> &rest) {
+  if (auto argument = dyn_cast<BlockArgument>(index)) {
+    bool isFirst = !coordinate;
+    coordinate = argument;
+    return isFirst;
   }
-  if (auto sum = index.getDefiningOp<arith::AddIOp>()) {
-    for (auto [x, y] : {std::pair(sum.getLhs(), sum.getRhs()),
-                        std::pair(sum.getRhs(), sum.getLhs())}) {
-      if (auto coordinate = dyn_cast<BlockArgument>(x);
-          coordinate && isMultiple(y)) {
-        return {coordinate, y};
-      }
-    }
+  if (isMultiple(index)) {
+    rest.push_back(index);
+    return true;
   }
-  return {};
+  auto sum = index.getDefiningOp<arith::AddIOp>();
+  return sum && splitSum(sum.getLhs(), coordinate, rest) &&
+         splitSum(sum.getRhs(), coordinate, rest);
 }
 
 static void findContiguous(Factor &factor) {
@@ -226,15 +226,27 @@ static void findContiguous(Factor &factor) {
   if (indices.empty()) {
     return;
   }
-  auto [last, rest] = splitSum(indices.back());
-  bool isAlone = last && !(load.getGuard() && dependsOn(load.getGuard(), last));
-  isAlone = isAlone && (!rest || !dependsOn(rest, last));
+  BlockArgument last;
+  SmallVector<Value> rest;
+  bool isAlone = splitSum(indices.back(), last, rest) && last &&
+                 !(load.getGuard() && dependsOn(load.getGuard(), last));
+  isAlone = isAlone && llvm::none_of(rest, [last = last](Value term) {
+              return dependsOn(term, last);
+            });
   for (Value index : ArrayRef(indices).drop_back()) {
     isAlone = isAlone && !dependsOn(index, last);
   }
   if (isAlone) {
     factor.contiguous = factor.mostlyContiguous = last.getArgNumber();
   }
+}
+
+Factor factorOf(LoadOp load, Type element) {
+  Factor factor;
+  factor.load = load;
+  factor.element = element;
+  findContiguous(factor);
+  return factor;
 }
 
 /// Moves the coordinate `last` of `group`, if it is one, to its end.
@@ -300,10 +312,8 @@ std::optional<MatrixProduct> matchMatrixProduct(const FusedRegion &region,
     }
   }
   unsigned first = 1 - second;
-  result.a.load = loads[first];
-  result.b.load = loads[second];
-  result.a.element = elements[first];
-  result.b.element = elements[second];
+  result.a = factorOf(loads[first], elements[first]);
+  result.b = factorOf(loads[second], elements[second]);
   for (unsigned i = 0; i < count; ++i) {
     bool ofA = (*uses[first])[i], ofB = (*uses[second])[i];
     (i >= parallel ? result.depth
@@ -312,8 +322,6 @@ std::optional<MatrixProduct> matchMatrixProduct(const FusedRegion &region,
                    : result.columns)
         .push_back(i);
   }
-  findContiguous(result.a);
-  findContiguous(result.b);
   moveToEnd(result.rows, result.a.mostlyContiguous);
   moveToEnd(result.columns, result.b.mostlyContiguous);
   moveToEnd(result.depth, result.b.contiguous);

@@ -31,6 +31,10 @@ struct Factor {
   int mostlyContiguous = -1;
 };
 
+/// \returns the factor that `load` gives in `element`, and along which argument
+/// of its body neighbours lie side by side.
+Factor factorOf(tw::LoadOp load, mlir::Type element);
+
 /// Coordinates are numbered as the arguments of the reduction's body, and stand
 /// from the outermost to the innermost.
 struct MatrixProduct {

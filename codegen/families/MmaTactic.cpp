@@ -15,7 +15,7 @@ namespace tilewright::families {
 
 static bool anyTile(const MmaTile &) { return true; }
 
-static bool allowsTf32(FusedOp op) {
+bool allowsTf32(FusedOp op) {
   auto module = op->getParentOfType<ModuleOp>();
   auto precision =
       module ? module->getAttrOfType<StringAttr>(precisionAttr) : StringAttr();

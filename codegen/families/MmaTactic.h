@@ -14,6 +14,9 @@ namespace tilewright::families {
 /// to tf32: the string `tf32`. Without it they do not run on matrix units.
 constexpr llvm::StringLiteral precisionAttr = "tw.precision";
 
+/// Whether the module of `op` has it.
+bool allowsTf32(tw::FusedOp op);
+
 /// The tactic `contract.mma`: MmaKernel.h.
 class MmaContract : public Tactic {
 public:

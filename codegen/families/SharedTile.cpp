@@ -86,16 +86,9 @@ TileCopy::TileCopy(KernelFrame &frame, const MatrixProduct &contraction,
       thread(thread), threads(threads), firstPosition(firstPosition),
       batch(batch) {}
 
-/// Chunks can be copied as such if they begin at multiples of 16 bytes,
-/// wherever the coordinates stand, and if none is partly outside.
-void TileCopy::prepare() {
-  const Factor &factor = tile.factor;
-  ArrayRef<unsigned> along =
-      tile.alongDepth ? ArrayRef(contraction.depth) : tile.coordinates;
-  if (factor.contiguous < 0 || along.empty() ||
-      along.back() != static_cast<unsigned>(factor.contiguous)) {
-    return;
-  }
+std::optional<Value> whenChunksAreWhole(KernelFrame &frame,
+                                        const Factor &factor, DimExpr extent,
+                                        int64_t elements) {
   LoadOp load = factor.load;
   const Memory &memory = *frame.memoryOf(load.getSource());
   SmallVector<DimExpr> dims = dimsOf(load.getSource().getType());
@@ -103,7 +96,10 @@ void TileCopy::prepare() {
   while (axis > 0 && dims[axis - 1].isConstant(1)) {
     --axis;
   }
-  SmallVector<DimExpr> multiples = {contraction.extentOf(along.back())};
+  if (factor.contiguous < 0 || axis == 0) {
+    return std::nullopt;
+  }
+  SmallVector<DimExpr> multiples = {extent};
   if (memory.slice) {
     dims = dimsOf(memory.slice->whole);
     if (memory.slice->axis == axis - 1) {
@@ -112,27 +108,57 @@ void TileCopy::prepare() {
   }
   for (DimExpr behind : ArrayRef(dims).drop_front(axis)) {
     if (!behind.isConstant(1)) {
-      return;
+      return std::nullopt;
     }
   }
   multiples.push_back(dims[axis - 1]);
+  LaneBuilder &b = frame.getBuilder();
   Value pointer =
       b.create<memref::ExtractAlignedPointerAsIndexOp>(memory.memref);
   IndexMath math(b);
   Value aligned = math.isMultiple(pointer, MmaTile::chunkBytes);
   for (DimExpr multiple : multiples) {
-    int64_t of = tile.chunkElements();
     if (std::optional<int64_t> constant = multiple.getConstant()) {
-      if (*constant % of != 0) {
-        return;
+      if (*constant % elements != 0) {
+        return std::nullopt;
       }
       continue;
     }
-    aligned =
-        math.both(aligned, math.isMultiple(frame.sizeValue(multiple), of));
+    aligned = math.both(aligned,
+                        math.isMultiple(frame.sizeValue(multiple), elements));
   }
-  mayBeAligned = true;
-  isAligned = b.named("aligned", aligned);
+  return aligned;
+}
+
+void copyChunk(LaneBuilder &b, Value shared, Value to, const Memory &memory,
+               Value from, Value inside, int64_t elements) {
+  Value count = b.constantIndex(elements);
+  if (inside) {
+    Value zero = b.constantIndex(0);
+    from = b.create<arith::SelectOp>(inside, from, zero);
+    count = b.create<arith::SelectOp>(inside, count, zero);
+  }
+  b.create<nvgpu::DeviceAsyncCopyOp>(
+      nvgpu::DeviceAsyncTokenType::get(b.getContext()), shared, ValueRange(to),
+      memory.memref, ValueRange(from), b.getIndexAttr(elements), count,
+      b.getUnitAttr());
+}
+
+/// Decides whether chunks can be copied as such.
+void TileCopy::prepare() {
+  ArrayRef<unsigned> along =
+      tile.alongDepth ? ArrayRef(contraction.depth) : tile.coordinates;
+  if (along.empty() ||
+      along.back() != static_cast<unsigned>(tile.factor.contiguous)) {
+    return;
+  }
+  std::optional<Value> aligned =
+      whenChunksAreWhole(frame, tile.factor, contraction.extentOf(along.back()),
+                         tile.chunkElements());
+  if (aligned) {
+    mayBeAligned = true;
+    isAligned = b.named("aligned", *aligned);
+  }
 }
 
 Result<TileCopy::Address> TileCopy::addressOf(Value position, Value depth) {
@@ -201,22 +227,10 @@ Status TileCopy::copyChunks(Value step, Value stage) {
     Value depth = math.plus(firstDepth, tile.alongDepth ? within : line);
     Result<Address> address = addressOf(position, depth);
     TW_RETURN_IF_ERROR(address.status());
-    Value elements;
-    Value from = address->offset;
-    if (address->inside) {
-      Value zero = b.constantIndex(0);
-      from = b.create<arith::SelectOp>(address->inside, from, zero);
-      elements = b.create<arith::SelectOp>(
-          address->inside, b.constantIndex(tile.chunkElements()), zero);
-    } else {
-      elements = b.constantIndex(tile.chunkElements());
-    }
     Value to =
         tile.offsetOf(b, stage, line, chunk, tile.permutationOf(b, line));
-    b.create<nvgpu::DeviceAsyncCopyOp>(
-        nvgpu::DeviceAsyncTokenType::get(b.getContext()), tile.memory,
-        ValueRange(to), memory.memref, ValueRange(from),
-        b.getIndexAttr(tile.chunkElements()), elements, b.getUnitAttr());
+    copyChunk(b, tile.memory, to, memory, address->offset, address->inside,
+              tile.chunkElements());
     return Status::ok();
   };
   auto loop = b.create<scf::ForOp>(

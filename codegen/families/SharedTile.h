@@ -81,6 +81,21 @@ private:
   mlir::Value isAligned; ///< null if that is not known before the launch
 };
 
+/// \returns when chunks of `elements` elements along the factor's contiguous
+/// coordinate begin at multiples of 16 bytes, wherever the other coordinates
+/// stand, and none is partly outside `extent`, the coordinate's own. Nothing if
+/// that is never so.
+std::optional<mlir::Value> whenChunksAreWhole(KernelFrame &frame,
+                                              const Factor &factor,
+                                              tw::DimExpr extent,
+                                              int64_t elements);
+
+/// Copies a chunk of `elements` elements at `from` to `to` in the background;
+/// zeros where `inside` is false. Null is true.
+void copyChunk(LaneBuilder &b, mlir::Value shared, mlir::Value to,
+               const Memory &memory, mlir::Value from, mlir::Value inside,
+               int64_t elements);
+
 /// \returns the positions' coordinates for the number `index` in the row-major
 /// order of `group`, into `coordinates`.
 void splitIndex(KernelFrame &frame, const MatrixProduct &contraction,

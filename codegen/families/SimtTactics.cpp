@@ -6,6 +6,7 @@
 
 #include "codegen/families/SimtTactics.h"
 #include "codegen/families/Access.h"
+#include "codegen/families/AttentionTactics.h"
 #include "codegen/families/ContractSimt.h"
 #include "codegen/families/Grid.h"
 #include "codegen/families/MmaTactic.h"
@@ -233,6 +234,8 @@ public:
 
 struct Tactics {
   MmaContract mma;
+  TiledAttention attentionMma{/*usesMatrixUnits=*/true};
+  TiledAttention attentionTiles{/*usesMatrixUnits=*/false};
   TiledContraction contraction;
   TeamReduce teamReduce;
   RegisterRows registerRows;
@@ -242,9 +245,12 @@ struct Tactics {
   std::vector<const Tactic *> forReduce = {&mma, &contraction, &teamReduce,
                                            &reference};
   std::vector<const Tactic *> forRows = {&registerRows, &blockRows, &reference};
+  std::vector<const Tactic *> forAttention = {&attentionMma, &attentionTiles,
+                                              &reference};
   std::vector<const Tactic *> forOthers = {&reference};
-  std::vector<const Tactic *> all = {&mma,          &contraction, &teamReduce,
-                                     &registerRows, &blockRows,   &reference};
+  std::vector<const Tactic *> all = {
+      &mma,       &contraction,  &teamReduce,     &registerRows,
+      &blockRows, &attentionMma, &attentionTiles, &reference};
 };
 
 } // namespace
@@ -260,8 +266,9 @@ ArrayRef<const Tactic *> simtTacticsFor(Form form) {
     return tactics().forReduce;
   case Form::Rows:
     return tactics().forRows;
-  case Form::Pointwise:
   case Form::Attention:
+    return tactics().forAttention;
+  case Form::Pointwise:
   case Form::Scan:
   case Form::Scatter:
     break;

@@ -45,6 +45,9 @@ constexpr llvm::StringLiteral nameAttr = "twk.name";
 constexpr llvm::StringLiteral unrollAttr = "twk.unroll";
 /// On a kernel: no index in it exceeds 32 bits, with a sign.
 constexpr llvm::StringLiteral smallAttr = "twk.small";
+/// On a kernel: so many of its blocks, an integer, should fit a multiprocessor.
+/// Without it, a compiler may spill a few registers for room for more.
+constexpr llvm::StringLiteral residentAttr = "twk.resident";
 
 /// \returns true when a kernel's buffer can have this element type: i8, i16,
 /// i32, i64, f16, bf16, f32 or f64.

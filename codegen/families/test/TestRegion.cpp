@@ -128,32 +128,4 @@ int RunnableRegion::run(std::vector<void *> buffers, const Symbols &symbols) {
   return first ? first : second;
 }
 
-std::vector<float> randomFloats(size_t count, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::uniform_real_distribution<float> distribution(-1, 1);
-  std::vector<float> values(count);
-  for (float &value : values) {
-    value = distribution(generator);
-  }
-  return values;
-}
-
-void expectClose(const std::vector<float> &actual,
-                 const std::vector<float> &expected, float tolerance) {
-  ASSERT_EQ(actual.size(), expected.size());
-  int shown = 0;
-  for (size_t i = 0; i < actual.size() && shown < 5; ++i) {
-    bool isClose = std::isnan(expected[i])
-                       ? std::isnan(actual[i])
-                       : std::abs(actual[i] - expected[i]) <=
-                                 tolerance * (1 + std::abs(expected[i])) ||
-                             actual[i] == expected[i];
-    if (!isClose) {
-      ADD_FAILURE() << "element " << i << ": " << actual[i] << ", expected "
-                    << expected[i];
-      ++shown;
-    }
-  }
-}
-
 } // namespace tilewright::test

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "codegen/cpu/test/TestKernel.h"
+#include "codegen/families/test/Floats.h"
 #include "passes/tile/Tactic.h"
 
 #include <cmath>
@@ -57,12 +58,5 @@ protected:
   const TargetSpec &target() const { return *GetParam().target; }
   bool isReference() const { return GetParam().reference; }
 };
-
-/// Seeded numbers in [-1, 1).
-std::vector<float> randomFloats(size_t count, unsigned seed);
-
-/// Expects equality up to `tolerance`, absolute and relative.
-void expectClose(const std::vector<float> &actual,
-                 const std::vector<float> &expected, float tolerance = 1e-5f);
 
 } // namespace tilewright::test

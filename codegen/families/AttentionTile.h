@@ -1,0 +1,67 @@
+//===- AttentionTile.h - tiles of attention on GPUs -------------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+//
+// A block of threads has a tile of queries, and walks the keys in tiles, of
+// which `stages` lie in shared memory at once. Each of its warps has some of
+// the queries, their scores for a tile of keys and the sums of their values.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "codegen/families/MmaTile.h"
+#include "passes/fuse/AttentionForm.h"
+
+namespace tilewright::families {
+
+struct AttentionTile {
+  int64_t warps = 1,
+          rowUnits = 1; ///< of a block; units of 16 queries of a warp
+  int64_t keys = 32;
+  int64_t stages = 2;
+
+  int64_t rows() const { return warps * rowUnits * MmaTile::unitRows; }
+  int64_t threads() const { return warps * GpuSpec::warpSize; }
+
+  mlir::DictionaryAttr toAttribute(mlir::MLIRContext *context,
+                                   llvm::StringRef tactic) const;
+  static AttentionTile fromAttribute(mlir::DictionaryAttr attribute);
+};
+
+/// What the model knows of an attention. Extents that are unknown are guessed.
+struct AttentionProblem {
+  double heads = 1, queries = 1, keys = 1; ///< heads of all batches
+  int64_t depth = 0, values = 0;           ///< elements of a key, of values
+  mlir::Type element;                      ///< of the products' factors
+  bool usesMatrixUnits = false;
+  int64_t operandBytes[3] = {}; ///< of an element of queries, keys, values
+  int64_t resultBytes = 0;
+
+  /// Elements of lines in shared memory: whole units of the products.
+  int64_t depthElements() const;
+  int64_t valueElements() const;
+};
+
+/// \returns the problem, or nothing if a head's sizes are unknown.
+std::optional<AttentionProblem> attentionProblem(const AttentionForm &form,
+                                                 mlir::Type element,
+                                                 bool usesMatrixUnits);
+
+/// Shared memory of a block: the queries, the stages, and later in their place
+/// the sums.
+int64_t attentionSharedBytes(const AttentionTile &tile,
+                             const AttentionProblem &problem);
+
+/// Bytes between a GPU's caches and its multiprocessors: queries and results
+/// once, keys and values once for each tile of queries.
+double attentionTraffic(const AttentionTile &tile,
+                        const AttentionProblem &problem);
+
+/// \returns the tile that should take least time; nothing if none fits.
+std::optional<AttentionTile>
+chooseAttentionTile(const AttentionProblem &problem, const GpuSpec &gpu);
+
+} // namespace tilewright::families

@@ -1,0 +1,560 @@
+//===- AttentionTiles.cpp - attention in tiles of a block -----------------===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+//
+//   copy the queries; for each tile of keys:
+//     wait for its keys and values, of all threads
+//     start the copies of step + stages - 1, in the place of the step before
+//     scores = queries · keys, finished by the region's maps
+//     the greatest score of a row so far scales its sums by exp(old − new)
+//     sums += exp(score − max) · values
+//
+// A row's scores are those of four threads side by side, who find the greatest
+// by shuffles. The sums then go through shared memory, so that neighbours in
+// memory belong to neighbouring threads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/families/AttentionTiles.h"
+#include "codegen/families/AttentionKernel.h"
+#include "codegen/families/FragmentProducts.h"
+#include "codegen/families/TaskLoop.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include <limits>
+
+using namespace mlir;
+using namespace tilewright::tw;
+
+namespace tilewright::families {
+
+//===----------------------------------------------------------------------===//
+// Types and launch
+//===----------------------------------------------------------------------===//
+
+/// The 16-bit scalar that a factor extends to f32; null if it is none.
+static Value shortScalar(Value factor) {
+  auto extension = factor.getDefiningOp<arith::ExtFOp>();
+  Type type = extension ? extension.getIn().getType() : Type();
+  return type && (type.isF16() || type.isBF16()) ? extension.getIn() : Value();
+}
+
+Type attentionElement(const AttentionForm &form) {
+  Type element;
+  for (Value factor : {form.queryFactor, form.keyFactor, form.valueFactor}) {
+    Value scalar = shortScalar(factor);
+    if (!scalar || (element && element != scalar.getType())) {
+      return Float32Type::get(factor.getContext());
+    }
+    element = scalar.getType();
+  }
+  return element;
+}
+
+Launch attentionTilesLaunch(const FusedRegion &region,
+                            const AttentionTile &tile,
+                            const AttentionProblem &problem) {
+  AttentionForm form = attentionOf(region);
+  SmallVector<DimExpr> extents(region.parallel);
+  if (form.queryAxis) {
+    extents[*form.queryAxis] = extents[*form.queryAxis].ceilDiv(tile.rows());
+  }
+  MLIRContext *context = region.op.getContext();
+  Launch launch;
+  launch.sizes = sizesOf(region.op);
+  launch.tasks = DimExpr::constant(context, 1);
+  for (DimExpr extent : extents) {
+    launch.tasks = launch.tasks * extent;
+  }
+  launch.workspaceBytes = DimExpr::constant(context, 0);
+  launch.threads = tile.threads();
+  launch.shared = attentionSharedBytes(tile, problem);
+  return launch;
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+constexpr int64_t halves = 2; // of a unit's rows, one of which is a thread's
+
+class TilesEmitter {
+public:
+  TilesEmitter(KernelFrame &frame, const AttentionForm &form,
+               const AttentionTile &tile, const AttentionProblem &problem)
+      : frame(frame), b(frame.getBuilder()), math(b), form(form), tile(tile),
+        problem(problem), kernel(frame, form, parameters) {}
+
+  Status run();
+
+private:
+  using Values = SmallVector<Value>;
+
+  void findPlace();
+  void takeMemory();
+  Value sharedView(Type element, int64_t byteOffset, int64_t count);
+  Value registers(int64_t count, StringRef name);
+  LineCopy copyOf(Operation *primitive, Value factor, const SharedLines &lines,
+                  unsigned lineAxis, unsigned elementAxis,
+                  SmallVector<Lanes> coordinates, DimExpr count,
+                  DimExpr elements);
+  void clear(const FragmentSums &sums);
+
+  Result<Values> overKeys();
+  Result<Values> step(Value step, Value stage, ArrayRef<Value> state);
+  Result<Values> scores(Value step, ArrayRef<Value> max);
+  Result<Values> exponentials(ArrayRef<Value> max, ArrayRef<Value> sum);
+  Value acrossRow(Value value, llvm::function_ref<Value(Value, Value)> fold);
+  Status spillSums(ArrayRef<Value> state);
+  Status finish();
+
+  /// The rows of a thread, by unit and half.
+  int64_t rowsOfThread() const { return tile.rowUnits * halves; }
+  Value rowOf(int64_t row) {
+    return math.plus(math.plus(warp.firstRow, math.over(warp.lane, 4)),
+                     row / halves * MmaTile::unitRows + row % halves * 8);
+  }
+  Value queryOf(int64_t row);
+  void name(StringRef text, Value value) {
+    if (value.getDefiningOp()) {
+      b.named(text, value);
+    }
+  }
+
+  KernelFrame &frame;
+  LaneBuilder &b;
+  IndexMath math;
+  const AttentionForm &form;
+  const AttentionTile &tile;
+  const AttentionProblem &problem;
+  AttentionParameters parameters;
+  AttentionKernel kernel;
+  WarpLines warp;
+  std::unique_ptr<FragmentProducts> products;
+  Value thread, firstQuery, queries; // of the block; how many there are
+  Value sumMemory;
+};
+
+} // namespace
+
+Value TilesEmitter::sharedView(Type element, int64_t byteOffset,
+                               int64_t count) {
+  auto space =
+      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+  auto typeOf = [&](Type of) {
+    return MemRefType::get({ShapedType::kDynamic}, of, AffineMap(), space);
+  };
+  Value bytes = b.create<gpu::DynamicSharedMemoryOp>(typeOf(b.getI8Type()));
+  return b.create<memref::ViewOp>(typeOf(element), bytes,
+                                  b.constantIndex(byteOffset),
+                                  ValueRange(b.constantIndex(count)));
+}
+
+Value TilesEmitter::registers(int64_t count, StringRef name) {
+  return b.named(name, b.create<memref::AllocaOp>(
+                           MemRefType::get({count}, b.getF32Type())));
+}
+
+/// Which queries this block has, and which of them this warp. Blocks side by
+/// side share keys.
+void TilesEmitter::findPlace() {
+  thread = b.create<gpu::ThreadIdOp>(gpu::Dimension::x);
+  Value rest = b.create<gpu::BlockIdOp>(gpu::Dimension::x);
+  warp.lane = b.named("lane", math.mod(thread, GpuSpec::warpSize));
+  warp.firstRow = math.times(math.over(thread, GpuSpec::warpSize),
+                             tile.rowUnits * MmaTile::unitRows);
+  name("firstRow", warp.firstRow);
+  ArrayRef<DimExpr> extents = frame.getRegion().parallel;
+  kernel.outer.assign(extents.size(), Lanes::index(0));
+  firstQuery = b.constantIndex(0);
+  queries = b.constantIndex(1);
+  auto take = [&](Value count) {
+    Value own = math.mod(rest, count);
+    rest = math.over(rest, count);
+    return own;
+  };
+  if (form.queryAxis) {
+    queries = frame.sizeValue(extents[*form.queryAxis]);
+    firstQuery =
+        math.times(take(math.parts(queries, tile.rows())), tile.rows());
+    name("firstQuery", firstQuery);
+  }
+  for (unsigned axis = extents.size(); axis-- > 0;) {
+    if (axis != form.queryAxis && !extents[axis].isConstant(1)) {
+      kernel.outer[axis] = Lanes::index(take(frame.sizeValue(extents[axis])));
+    }
+  }
+}
+
+void TilesEmitter::takeMemory() {
+  Type element = storageType(problem.element);
+  int64_t offset = 0;
+  auto lines = [&](StringRef text, int64_t count, int64_t elements,
+                   int64_t stages) {
+    SharedLines result{element, count, elements, Value()};
+    result.memory = b.named(
+        text, sharedView(element, offset, stages * result.stageElements()));
+    offset += stages * result.stageBytes();
+    return result;
+  };
+  warp.queries = lines("queries", tile.rows(), problem.depthElements(), 1);
+  warp.keys = lines("keys", tile.keys, problem.depthElements(), tile.stages);
+  warp.values =
+      lines("values", tile.keys, problem.valueElements(), tile.stages);
+  sumMemory =
+      b.named("results", sharedView(b.getF32Type(), 0,
+                                    tile.rows() * (problem.valueElements() +
+                                                   MmaTile::sumPadding)));
+  auto sums = [&](StringRef text, int64_t columns) {
+    FragmentSums result;
+    result.rowUnits = tile.rowUnits;
+    result.columnUnits = columns / MmaTile::unitColumns;
+    result.memory = registers(result.size(), text);
+    return result;
+  };
+  warp.scores = sums("score", tile.keys);
+  warp.sums = sums("sum", problem.valueElements());
+  products =
+      problem.usesMatrixUnits ? matrixUnits(b, warp) : plainProducts(b, warp);
+}
+
+LineCopy TilesEmitter::copyOf(Operation *primitive, Value factor,
+                              const SharedLines &lines, unsigned lineAxis,
+                              unsigned elementAxis,
+                              SmallVector<Lanes> coordinates, DimExpr count,
+                              DimExpr elements) {
+  LineSource source;
+  source.primitive = primitive;
+  source.scalar = problem.element.isF32() ? factor : shortScalar(factor);
+  source.lineAxis = lineAxis;
+  source.elementAxis = elementAxis;
+  source.coordinates = std::move(coordinates);
+  source.lines = count;
+  source.elements = elements;
+  return LineCopy(frame, source, lines, thread, tile.threads());
+}
+
+void TilesEmitter::clear(const FragmentSums &sums) {
+  Value zero = kernel.splatFloat(0);
+  unrolled(b, sums.size(), "i",
+           [&](Value at) { b.create<memref::StoreOp>(zero, sums.memory, at); });
+}
+
+/// The query of a row, the last one for rows past it.
+Value TilesEmitter::queryOf(int64_t row) {
+  Value query = math.plus(firstQuery, rowOf(row));
+  return b.createOrFold<arith::MinSIOp>(query, math.plus(queries, -1));
+}
+
+//===----------------------------------------------------------------------===//
+// The main loop
+//===----------------------------------------------------------------------===//
+
+/// \returns the greatest score and the sum of exponentials of each row.
+Result<SmallVector<Value>> TilesEmitter::overKeys() {
+  ReduceOp scoresOp = form.scores, valuesOp = form.values, maxOp = form.max;
+  unsigned rank = maxOp.getParallelRank();
+  DimExpr depth = scoresOp.getExtents().getDims().front();
+  DimExpr count = maxOp.getExtents().getDims().front();
+  DimExpr size = dimsOf(valuesOp.getType())[form.valueAxis];
+  Lanes zero = Lanes::index(0);
+  LineCopy copyKeys =
+      copyOf(scoresOp, form.keyFactor, warp.keys, rank, rank + 1,
+             kernel.product(zero, zero, zero), count, depth);
+  LineCopy copyValues =
+      copyOf(valuesOp, form.valueFactor, warp.values, rank + 1, form.valueAxis,
+             kernel.weighted(zero, zero, zero), count, size);
+  // Without an axis of queries there is one line, which the unit axis counts.
+  SmallVector<Lanes> ofQueries = kernel.product(zero, zero, zero);
+  DimExpr queryCount = DimExpr::constant(b.getContext(), 1);
+  unsigned lineAxis = rank;
+  if (form.queryAxis) {
+    lineAxis = *form.queryAxis;
+    queryCount = frame.getRegion().parallel[lineAxis];
+  }
+  LineCopy copyQueries =
+      copyOf(scoresOp, form.queryFactor, warp.queries, lineAxis, rank + 1,
+             ofQueries, queryCount, depth);
+
+  Value keys = frame.sizeValue(count);
+  Value steps = math.parts(keys, tile.keys);
+  name("steps", steps);
+  auto token = nvgpu::DeviceAsyncTokenType::get(b.getContext());
+  auto copy = [&](Value step, Value stage) -> Status {
+    auto both = [&]() -> Status {
+      Value first = math.times(step, tile.keys);
+      TW_RETURN_IF_ERROR(copyKeys.emit(first, stage));
+      return copyValues.emit(first, stage);
+    };
+    Value exists = math.isLess(step, steps);
+    return matchPattern(exists, m_One()) ? both() : emitIf(b, exists, both);
+  };
+  // A group ends where the next begins; the queries are part of the first.
+  TW_RETURN_IF_ERROR(copyQueries.emit(firstQuery, Value()));
+  for (int64_t stage = 0; stage + 1 < tile.stages; ++stage) {
+    if (stage > 0) {
+      b.create<nvgpu::DeviceAsyncCreateGroupOp>(token, ValueRange());
+    }
+    TW_RETURN_IF_ERROR(copy(b.constantIndex(stage), b.constantIndex(stage)));
+  }
+  clear(warp.sums);
+  // The least finite number, not -inf: exp(score − max) is a number as long as
+  // the scores are none but -inf. Where all are, the sum stays zero.
+  Values state(rowsOfThread(),
+               kernel.splatFloat(std::numeric_limits<float>::lowest()));
+  state.append(rowsOfThread(), kernel.splatFloat(0));
+  auto loop = b.create<scf::ForOp>(b.constantIndex(0), steps,
+                                   b.constantIndex(1), state);
+  loop->setAttr(twk::nameAttr, b.getStringAttr("step"));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value number = loop.getInductionVar();
+  Value group = b.create<nvgpu::DeviceAsyncCreateGroupOp>(token, ValueRange());
+  b.create<nvgpu::DeviceAsyncWaitOp>(group,
+                                     b.getI32IntegerAttr(tile.stages - 2));
+  b.create<gpu::BarrierOp>();
+  Value next = b.named("next", math.plus(number, tile.stages - 1));
+  TW_RETURN_IF_ERROR(copy(next, math.mod(next, tile.stages)));
+  Value stage = b.named("stage", math.mod(number, tile.stages));
+  Result<Values> after =
+      step(number, stage, llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
+  TW_RETURN_IF_ERROR(after.status());
+  b.create<scf::YieldOp>(*after);
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+Result<SmallVector<Value>> TilesEmitter::step(Value step, Value stage,
+                                              ArrayRef<Value> state) {
+  ArrayRef<Value> oldMax = state.take_front(rowsOfThread()),
+                  oldSum = state.drop_front(rowsOfThread());
+  clear(warp.scores);
+  products->addScores(stage);
+  Result<Values> max = scores(step, oldMax);
+  TW_RETURN_IF_ERROR(max.status());
+  Values factors, sum;
+  for (auto [row, old] : llvm::enumerate(oldMax)) {
+    Result<Value> factor = kernel.exponential(old, (*max)[row], Value());
+    TW_RETURN_IF_ERROR(factor.status());
+    name("factor", *factor);
+    factors.push_back(*factor);
+    sum.push_back(b.create<arith::MulFOp>(oldSum[row], *factor));
+  }
+  Result<Values> sums = exponentials(*max, sum);
+  TW_RETURN_IF_ERROR(sums.status());
+  unrolled(b, warp.sums.columnUnits, "column", [&](Value column) {
+    for (auto [row, factor] : llvm::enumerate(factors)) {
+      auto number = static_cast<int64_t>(row);
+      for (int64_t i : {0, 1}) {
+        Value at = warp.sums.at(b, number / halves, column, number % halves, i);
+        Value old = b.create<memref::LoadOp>(warp.sums.memory, at);
+        b.create<memref::StoreOp>(b.create<arith::MulFOp>(old, factor),
+                                  warp.sums.memory, at);
+      }
+    }
+  });
+  products->addValues(stage);
+  Values next(*max);
+  llvm::append_range(next, *sums);
+  return next;
+}
+
+/// Finishes the scores by the region's maps. Keys that do not exist have a
+/// score whose exponential is zero. \returns the greatest of each row.
+Result<SmallVector<Value>> TilesEmitter::scores(Value step,
+                                                ArrayRef<Value> max) {
+  Lanes count = kernel.keys();
+  bool isRagged = !count.isConstantIndex() || count.offset % tile.keys != 0;
+  Value keys = b.first(count);
+  Value none = kernel.splatFloat(-std::numeric_limits<float>::infinity());
+  auto loop = b.create<scf::ForOp>(b.constantIndex(0),
+                                   b.constantIndex(warp.scores.columnUnits),
+                                   b.constantIndex(1), max);
+  loop->setAttr(twk::nameAttr, b.getStringAttr("unit"));
+  loop->setAttr(twk::unrollAttr, b.getUnitAttr());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value unit = loop.getInductionVar();
+    Value first = math.plus(math.plus(math.times(step, tile.keys),
+                                      math.times(unit, MmaTile::unitColumns)),
+                            math.times(math.mod(warp.lane, 4), 2));
+    Values greatest(loop.getRegionIterArgs());
+    std::vector<BodyEmitter> maps = kernel.scoreEmitters(Value());
+    unsigned copy = 0;
+    for (int64_t i : {0, 1}) {
+      Value key = b.named("key", math.plus(first, i));
+      Value exists = isRagged ? math.isLess(key, keys) : Value();
+      Value place =
+          isRagged ? Value(b.create<arith::MinSIOp>(key, math.plus(keys, -1)))
+                   : key;
+      for (int64_t row = 0; row < rowsOfThread(); ++row) {
+        Value at = warp.scores.at(b, row / halves, unit, row % halves, i);
+        Value sum = b.create<memref::LoadOp>(warp.scores.memory, at);
+        Result<Value> score = kernel.finishScore(
+            copy++, sum,
+            kernel.score(Lanes::index(queryOf(row)), Lanes::index(place)),
+            maps);
+        TW_RETURN_IF_ERROR(score.status());
+        Value finished =
+            exists ? Value(b.create<arith::SelectOp>(exists, *score, none))
+                   : *score;
+        b.create<memref::StoreOp>(finished, warp.scores.memory, at);
+        greatest[row] = kernel.greater(finished, greatest[row]);
+      }
+    }
+    b.create<scf::YieldOp>(greatest);
+  }
+  Values result;
+  for (Value own : loop.getResults()) {
+    result.push_back(
+        acrossRow(own, [&](Value x, Value y) { return kernel.greater(y, x); }));
+  }
+  return result;
+}
+
+/// Folds over the four threads of a row.
+Value TilesEmitter::acrossRow(Value value,
+                              llvm::function_ref<Value(Value, Value)> fold) {
+  for (int64_t distance : {1, 2}) {
+    auto other = b.create<gpu::ShuffleOp>(value, distance, GpuSpec::warpSize,
+                                          gpu::ShuffleMode::XOR);
+    value = fold(value, other.getShuffleResult());
+  }
+  return value;
+}
+
+/// Replaces the scores by their exponentials. \returns the sums of this
+/// thread's.
+Result<SmallVector<Value>> TilesEmitter::exponentials(ArrayRef<Value> max,
+                                                      ArrayRef<Value> sum) {
+  auto loop = b.create<scf::ForOp>(b.constantIndex(0),
+                                   b.constantIndex(warp.scores.columnUnits),
+                                   b.constantIndex(1), sum);
+  loop->setAttr(twk::nameAttr, b.getStringAttr("unit"));
+  loop->setAttr(twk::unrollAttr, b.getUnitAttr());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Values next(loop.getRegionIterArgs());
+  for (int64_t row = 0; row < rowsOfThread(); ++row) {
+    for (int64_t i : {0, 1}) {
+      Value at = warp.scores.at(b, row / halves, loop.getInductionVar(),
+                                row % halves, i);
+      Value score = b.create<memref::LoadOp>(warp.scores.memory, at);
+      Result<Value> power = kernel.exponential(score, max[row], Value());
+      TW_RETURN_IF_ERROR(power.status());
+      name("weight", *power);
+      b.create<memref::StoreOp>(*power, warp.scores.memory, at);
+      next[row] = b.create<arith::AddFOp>(next[row], *power);
+    }
+  }
+  b.create<scf::YieldOp>(next);
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+/// Sums of exponentials times values become sums of weights times values, in
+/// shared memory.
+Status TilesEmitter::spillSums(ArrayRef<Value> state) {
+  int64_t stride = problem.valueElements() + MmaTile::sumPadding;
+  for (int64_t row = 0; row < rowsOfThread(); ++row) {
+    Value sum = acrossRow(state[rowsOfThread() + row], [&](Value x, Value y) {
+      return b.create<arith::AddFOp>(x, y);
+    });
+    Result<AttentionScale> scale =
+        kernel.scale(sum, state[row], Lanes::index(queryOf(row)), Value());
+    TW_RETURN_IF_ERROR(scale.status());
+    Value start = math.plus(math.times(rowOf(row), stride),
+                            math.times(math.mod(warp.lane, 4), 2));
+    unrolled(b, warp.sums.columnUnits, "column", [&](Value column) {
+      Values pair;
+      for (int64_t i : {0, 1}) {
+        Value at = warp.sums.at(b, row / halves, column, row % halves, i);
+        pair.push_back(kernel.scaled(
+            b.create<memref::LoadOp>(warp.sums.memory, at), *scale));
+      }
+      Value both = b.create<vector::FromElementsOp>(
+          VectorType::get({2}, b.getF32Type()), pair);
+      b.create<vector::StoreOp>(
+          both, sumMemory,
+          math.plus(start, math.times(column, MmaTile::unitColumns)));
+    });
+  }
+  return Status::ok();
+}
+
+/// Several elements are on their way at once.
+Status TilesEmitter::finish() {
+  int64_t count = tile.rows() * problem.values, together = 4;
+  auto loop = b.create<scf::ForOp>(thread, b.constantIndex(count),
+                                   b.constantIndex(tile.threads() * together));
+  loop->setAttr(twk::nameAttr, b.getStringAttr("first"));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  auto inner = b.create<scf::ForOp>(
+      b.constantIndex(0), b.constantIndex(together), b.constantIndex(1));
+  inner->setAttr(twk::nameAttr, b.getStringAttr("i"));
+  inner->setAttr(twk::unrollAttr, b.getUnitAttr());
+  b.setInsertionPointToStart(inner.getBody());
+  Value element =
+      math.plus(loop.getInductionVar(),
+                math.times(inner.getInductionVar(), tile.threads()));
+  Value row = b.named("row", math.over(element, problem.values)),
+        column = b.named("column", math.mod(element, problem.values));
+  Value query = b.named("query", math.plus(firstQuery, row));
+  Value exists = math.both(math.isLess(row, b.constantIndex(tile.rows())),
+                           math.isLess(query, queries));
+  return emitIf(b, exists, [&] {
+    int64_t stride = problem.valueElements() + MmaTile::sumPadding;
+    Value value = b.create<memref::LoadOp>(
+        sumMemory, math.plus(math.times(row, stride), column));
+    return kernel.store(
+        value, kernel.result(Lanes::index(query), Lanes::index(column)),
+        Value());
+  });
+}
+
+Status TilesEmitter::run() {
+  findPlace();
+  takeMemory();
+  Result<Values> state = overKeys();
+  TW_RETURN_IF_ERROR(state.status());
+  // Of no keys, nobody has waited for the queries.
+  Value last = b.create<nvgpu::DeviceAsyncCreateGroupOp>(
+      nvgpu::DeviceAsyncTokenType::get(b.getContext()), ValueRange());
+  b.create<nvgpu::DeviceAsyncWaitOp>(last, b.getI32IntegerAttr(0));
+  b.create<gpu::BarrierOp>();
+  TW_RETURN_IF_ERROR(spillSums(*state));
+  b.create<gpu::BarrierOp>();
+  TW_RETURN_IF_ERROR(finish());
+  frame.clearRegisters();
+  return Status::ok();
+}
+
+Result<twk::KernelOp> buildAttentionTiles(const FusedRegion &region,
+                                          const AttentionTile &tile,
+                                          const AttentionProblem &problem,
+                                          const TargetSpec &target,
+                                          StringRef name, OpBuilder &builder) {
+  KernelFrame frame(region, target, name, builder);
+  frame.getKernel()->setAttr(twk::residentAttr, builder.getI64IntegerAttr(1));
+  AttentionForm form = attentionOf(region);
+  Status status = TilesEmitter(frame, form, tile, problem).run();
+  if (!status) {
+    frame.getKernel()->erase();
+    return status;
+  }
+  return frame.getKernel();
+}
+
+} // namespace tilewright::families

@@ -1,0 +1,53 @@
+//===- AttentionCases.h - attention to test ---------------------*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+//
+// out = 2 · softmax(score(q kT)) v, as one region with what it may differ in.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace tilewright::test {
+
+/// What a region differs in. H heads of queries, H / 2 of keys and values.
+struct AttentionVariety {
+  std::string heads = "4", queries = "M", keys = "N";
+  int depth = 21, width = 37; ///< elements of a key, of values
+  bool keysLast = false;      ///< keys lie as [head, depth, key]
+  bool reciprocal = false;    ///< weights are exponentials times 1 / sum
+  bool clearsRows = false;    ///< the second query has no weights
+  bool separateExp = false;   ///< exponentials are a map of their own
+  /// The lines between %s, a sum of products, and %x, the score.
+  std::string mask = "%x = arith.mulf %s, %scale : f32";
+  std::string element = "f32"; ///< of queries, keys and values
+  bool tf32 = false;           ///< products may round f32
+};
+
+/// \returns a module with the region.
+std::string attentionModule(const AttentionVariety &variety);
+
+/// One problem and its plain solution.
+struct AttentionProblemCase {
+  static constexpr int headCount = 4;
+
+  AttentionProblemCase(int queries, int keys, const AttentionVariety &variety);
+
+  /// \param score of a product, for a query, a key and the mask's element.
+  std::vector<float>
+  expected(const std::function<float(float, int, int, float)> &score) const;
+  float key(int head, int position, int r) const;
+
+  int queries, keys, depth, width;
+  bool keysLast;
+  std::vector<float> q, k, v, mask, out;
+};
+
+} // namespace tilewright::test
