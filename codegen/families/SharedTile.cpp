@@ -87,7 +87,8 @@ TileCopy::TileCopy(KernelFrame &frame, const MatrixProduct &contraction,
       batch(batch) {}
 
 /// Chunks can be copied as such if they begin at multiples of 16 bytes,
-/// wherever the coordinates stand, and if none is partly outside.
+/// wherever the coordinates stand, and if none is partly outside. Buffers begin
+/// at such multiples.
 void TileCopy::prepare() {
   const Factor &factor = tile.factor;
   ArrayRef<unsigned> along =
@@ -116,10 +117,8 @@ void TileCopy::prepare() {
     }
   }
   multiples.push_back(dims[axis - 1]);
-  Value pointer =
-      b.create<memref::ExtractAlignedPointerAsIndexOp>(memory.memref);
   IndexMath math(b);
-  Value aligned = math.isMultiple(pointer, MmaTile::chunkBytes);
+  Value aligned;
   for (DimExpr multiple : multiples) {
     int64_t of = tile.chunkElements();
     if (std::optional<int64_t> constant = multiple.getConstant()) {
@@ -132,7 +131,7 @@ void TileCopy::prepare() {
         math.both(aligned, math.isMultiple(frame.sizeValue(multiple), of));
   }
   mayBeAligned = true;
-  isAligned = b.named("aligned", aligned);
+  isAligned = aligned ? b.named("aligned", aligned) : Value();
 }
 
 Result<TileCopy::Address> TileCopy::addressOf(Value position, Value depth) {
@@ -178,6 +177,9 @@ Result<TileCopy::Address> TileCopy::addressOf(Value position, Value depth) {
 Status TileCopy::emit(Value step, Value stage) {
   if (!mayBeAligned) {
     return copyElements(step, stage);
+  }
+  if (!isAligned) {
+    return copyChunks(step, stage);
   }
   auto branch = b.create<scf::IfOp>(isAligned, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);

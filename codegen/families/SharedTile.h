@@ -78,7 +78,7 @@ private:
   mlir::Value firstPosition;
   llvm::SmallVector<Lanes> batch;
   bool mayBeAligned = false;
-  mlir::Value isAligned; ///< null if that is not known before the launch
+  mlir::Value isAligned; ///< where that depends on sizes of the launch
 };
 
 /// \returns the positions' coordinates for the number `index` in the row-major

@@ -13,11 +13,10 @@ namespace tilewright::test {
 
 struct MmaShape {
   int64_t batch, m, n, k;
-  int64_t misalign = 0; ///< bytes
 
   /// Whole units of the matrix unit, and rows of whole chunks.
   bool isAligned() const {
-    return misalign == 0 && m % 16 == 0 && n % 16 == 0 && k % 32 == 0;
+    return m % 16 == 0 && n % 16 == 0 && k % 32 == 0;
   }
 };
 

@@ -31,7 +31,7 @@ TEST_P(Mma, MatchesDoublePrecision) {
   for (const MmaShape &shape : test.shapes) {
     SCOPED_TRACE(testing::Message()
                  << shape.batch << " x " << shape.m << "x" << shape.n << "x"
-                 << shape.k << (shape.misalign ? " misaligned" : ""));
+                 << shape.k);
     checkCase(*region, test, shape);
     if (shape.isAligned()) {
       EXPECT_EQ(region->counters.sharedConflicts, 0u);
