@@ -11,6 +11,7 @@
 #include "codegen/families/MmaTactic.h"
 #include "codegen/families/Nest.h"
 #include "codegen/families/NestSchedule.h"
+#include "codegen/families/NestSimt.h"
 #include "codegen/families/ReferenceTactic.h"
 #include "codegen/families/Rows.h"
 #include "codegen/families/RowsSimt.h"
@@ -237,14 +238,18 @@ struct Tactics {
   TeamReduce teamReduce;
   RegisterRows registerRows;
   BlockRows blockRows;
+  VectorMaps vectorMaps;
+  SlidingWindow window;
   ReferenceTactic reference{"reference.simt", /*wide=*/false};
 
-  std::vector<const Tactic *> forReduce = {&mma, &contraction, &teamReduce,
-                                           &reference};
+  std::vector<const Tactic *> forReduce = {&mma, &contraction, &window,
+                                           &teamReduce, &reference};
   std::vector<const Tactic *> forRows = {&registerRows, &blockRows, &reference};
+  std::vector<const Tactic *> forMaps = {&vectorMaps, &reference};
   std::vector<const Tactic *> forOthers = {&reference};
   std::vector<const Tactic *> all = {&mma,          &contraction, &teamReduce,
-                                     &registerRows, &blockRows,   &reference};
+                                     &registerRows, &blockRows,   &vectorMaps,
+                                     &window,       &reference};
 };
 
 } // namespace
@@ -261,6 +266,7 @@ ArrayRef<const Tactic *> simtTacticsFor(Form form) {
   case Form::Rows:
     return tactics().forRows;
   case Form::Pointwise:
+    return tactics().forMaps;
   case Form::Attention:
   case Form::Scan:
   case Form::Scatter:
