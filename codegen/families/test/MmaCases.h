@@ -15,9 +15,7 @@ struct MmaShape {
   int64_t batch, m, n, k;
 
   /// Whole units of the matrix unit, and rows of whole chunks.
-  bool isAligned() const {
-    return m % 16 == 0 && n % 16 == 0 && k % 32 == 0;
-  }
+  bool isAligned() const { return m % 16 == 0 && n % 16 == 0 && k % 32 == 0; }
 };
 
 /// What follows the product: nothing but the conversion to the result's type,

@@ -135,8 +135,8 @@ int SimtRegion::run(std::vector<std::vector<uint8_t>> &buffers, size_t outputs,
   std::vector<uint64_t> values, addresses;
   size_t number = 0;
   for (auto &buffer : buffers) {
-    auto base = memory->allocate(buffer.size(),
-                                 "buffer " + std::to_string(number));
+    auto base =
+        memory->allocate(buffer.size(), "buffer " + std::to_string(number));
     addresses.push_back(*base);
     if (number++ + outputs < buffers.size()) {
       EXPECT_TRUE(

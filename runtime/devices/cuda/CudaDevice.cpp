@@ -99,13 +99,12 @@ Result<KernelReport> CudaDevice::launch(const LaunchRequest &request) {
   parameters.clear();
   for (void *buffer : request.buffers) {
     if (address(buffer) % bufferAlignment != 0) {
-      return Status(ErrorCode::Internal,
-                    "a kernel" +
-                        (place.label.empty() ? "" : " of " + place.label) +
-                        " would get buffer " +
-                        std::to_string(parameters.size()) +
-                        ", which does not begin at a multiple of " +
-                        std::to_string(bufferAlignment) + " bytes");
+      return Status(
+          ErrorCode::Internal,
+          "a kernel" + (place.label.empty() ? "" : " of " + place.label) +
+              " would get buffer " + std::to_string(parameters.size()) +
+              ", which does not begin at a multiple of " +
+              std::to_string(bufferAlignment) + " bytes");
     }
     parameters.push_back(address(buffer));
   }
