@@ -186,7 +186,9 @@ Lanes LaneBuilder::mul(const Lanes &a, const Lanes &b) {
   Value factor = first(b);
   Value base = first(a);
   Lanes product = Lanes::index(create<arith::MulIOp>(base, factor));
-  product.alignment = a.firstAlignment() ? a.firstAlignment() : 1;
+  // What is known to be zero is a multiple of anything.
+  product.alignment = std::max<int64_t>(a.firstAlignment(), 1) *
+                      std::max<int64_t>(b.firstAlignment(), 1);
   if (a.isLinear()) {
     product.kind = Lanes::Kind::Linear;
     if (a.strideValue) {

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace tilewright::tw;
@@ -94,6 +95,19 @@ static void readAhead(LaneBuilder &b, const Memory &memory,
   }
 }
 
+/// What a GPU's access of many elements at once needs to know: buffers begin at
+/// multiples of 16 bytes, other memory is not known to. Nothing for a
+/// processor, which takes any address.
+static llvm::MaybeAlign simtAlignment(KernelFrame &frame, const Memory &memory,
+                                      const Lanes &offset) {
+  if (!frame.isSimt() || !isa<BlockArgument>(memory.memref)) {
+    return std::nullopt;
+  }
+  constexpr int64_t ofBuffers = 16;
+  int64_t bytes = offset.firstAlignment() * storageBytes(memory.element);
+  return llvm::MaybeAlign(std::gcd(ofBuffers, bytes));
+}
+
 /// Loads a vector; lanes outside `mask` are unspecified.
 static Value loadVector(KernelFrame &frame, const Memory &memory,
                         const Lanes &offset, Value mask) {
@@ -106,7 +120,9 @@ static Value loadVector(KernelFrame &frame, const Memory &memory,
     if (memory.readsAhead) {
       readAhead(b, memory, offset);
     }
-    return b.create<vector::LoadOp>(type, memory.memref, b.first(offset));
+    return b.create<vector::LoadOp>(type, memory.memref, b.first(offset),
+                                    /*nontemporal=*/false,
+                                    simtAlignment(frame, memory, offset));
   }
   if (isContiguous && frame.getTarget().hasMaskedOps) {
     return b.create<vector::MaskedLoadOp>(type, memory.memref, b.first(offset),
@@ -191,7 +207,9 @@ static void storeVector(KernelFrame &frame, const Memory &memory,
                               llvm::MaybeAlign(alignment));
     return;
   }
-  b.create<vector::StoreOp>(stored, memory.memref, b.first(offset));
+  b.create<vector::StoreOp>(stored, memory.memref, b.first(offset),
+                            /*nontemporal=*/false,
+                            simtAlignment(frame, memory, offset));
 }
 
 void storeLanes(KernelFrame &frame, const Memory &memory, const Lanes &offset,

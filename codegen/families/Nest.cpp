@@ -13,6 +13,7 @@
 #include "codegen/families/NestEmitter.h"
 #include "codegen/families/Reduction.h"
 #include "codegen/families/ReshapeCoordinates.h"
+#include "codegen/families/SimtVectors.h"
 #include "codegen/families/Streaming.h"
 #include "codegen/families/TaskLoop.h"
 #include "codegen/families/Team.h"
@@ -536,6 +537,9 @@ Result<twk::KernelOp> buildNest(const FusedRegion &region,
                                 OpBuilder &builder) {
   KernelFrame frame(region, target, name, builder);
   Status status = NestEmitter(frame, region, parameters).run();
+  if (status && frame.isSimt() && parameters.width > 1) {
+    status = takeVectorsApart(frame.getKernel());
+  }
   if (!status) {
     frame.getKernel()->erase();
     return status;

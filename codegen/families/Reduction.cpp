@@ -93,7 +93,8 @@ Status ReductionEmitter::prepare() {
     }
   }
   unrolledFrom = plan.axes.size();
-  if (plan.innerWidth == 1 && !frame.isSimt()) { // NVRTC unrolls on its own
+  // NVRTC unrolls on its own, but does not see what copies share.
+  if (plan.innerWidth == 1 && (!frame.isSimt() || copies.size() > 1)) {
     int64_t steps = 1;
     while (unrolledFrom > 0) {
       std::optional<int64_t> extent =

@@ -87,13 +87,16 @@ LineCopy::LineCopy(KernelFrame &frame, LineSource lineSource,
       whenChunksAreWhole(frame, factor, source.elements, lines.chunkElements());
   if (aligned) {
     mayBeWhole = true;
-    areWhole = b.named("aligned", *aligned);
+    areWhole = *aligned ? b.named("aligned", *aligned) : Value();
   }
 }
 
 Status LineCopy::emit(Value firstLine, Value stage) {
   if (!mayBeWhole) {
     return copyElements(firstLine, stage);
+  }
+  if (!areWhole) {
+    return copyChunks(firstLine, stage);
   }
   auto branch = b.create<scf::IfOp>(areWhole, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);

@@ -113,10 +113,8 @@ std::optional<Value> whenChunksAreWhole(KernelFrame &frame,
   }
   multiples.push_back(dims[axis - 1]);
   LaneBuilder &b = frame.getBuilder();
-  Value pointer =
-      b.create<memref::ExtractAlignedPointerAsIndexOp>(memory.memref);
   IndexMath math(b);
-  Value aligned = math.isMultiple(pointer, MmaTile::chunkBytes);
+  Value aligned;
   for (DimExpr multiple : multiples) {
     if (std::optional<int64_t> constant = multiple.getConstant()) {
       if (*constant % elements != 0) {
@@ -157,7 +155,7 @@ void TileCopy::prepare() {
                          tile.chunkElements());
   if (aligned) {
     mayBeAligned = true;
-    isAligned = b.named("aligned", *aligned);
+    isAligned = *aligned ? b.named("aligned", *aligned) : Value();
   }
 }
 
@@ -204,6 +202,9 @@ Result<TileCopy::Address> TileCopy::addressOf(Value position, Value depth) {
 Status TileCopy::emit(Value step, Value stage) {
   if (!mayBeAligned) {
     return copyElements(step, stage);
+  }
+  if (!isAligned) {
+    return copyChunks(step, stage);
   }
   auto branch = b.create<scf::IfOp>(isAligned, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);

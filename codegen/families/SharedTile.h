@@ -78,13 +78,13 @@ private:
   mlir::Value firstPosition;
   llvm::SmallVector<Lanes> batch;
   bool mayBeAligned = false;
-  mlir::Value isAligned; ///< null if that is not known before the launch
+  mlir::Value isAligned; ///< where that depends on sizes of the launch
 };
 
 /// \returns when chunks of `elements` elements along the factor's contiguous
 /// coordinate begin at multiples of 16 bytes, wherever the other coordinates
-/// stand, and none is partly outside `extent`, the coordinate's own. Nothing if
-/// that is never so.
+/// stand, and none is partly outside `extent`, the coordinate's own. A null
+/// condition is always true. Nothing if that is never so.
 std::optional<mlir::Value> whenChunksAreWhole(KernelFrame &frame,
                                               const Factor &factor,
                                               tw::DimExpr extent,

@@ -12,6 +12,7 @@
 #include "codegen/families/MmaTactic.h"
 #include "codegen/families/Nest.h"
 #include "codegen/families/NestSchedule.h"
+#include "codegen/families/NestSimt.h"
 #include "codegen/families/ReferenceTactic.h"
 #include "codegen/families/Rows.h"
 #include "codegen/families/RowsSimt.h"
@@ -240,17 +241,20 @@ struct Tactics {
   TeamReduce teamReduce;
   RegisterRows registerRows;
   BlockRows blockRows;
+  VectorMaps vectorMaps;
+  SlidingWindow window;
   ReferenceTactic reference{"reference.simt", /*wide=*/false};
 
-  std::vector<const Tactic *> forReduce = {&mma, &contraction, &teamReduce,
-                                           &reference};
+  std::vector<const Tactic *> forReduce = {&mma, &contraction, &window,
+                                           &teamReduce, &reference};
   std::vector<const Tactic *> forRows = {&registerRows, &blockRows, &reference};
   std::vector<const Tactic *> forAttention = {&attentionMma, &attentionTiles,
                                               &reference};
+  std::vector<const Tactic *> forMaps = {&vectorMaps, &reference};
   std::vector<const Tactic *> forOthers = {&reference};
   std::vector<const Tactic *> all = {
-      &mma,       &contraction,  &teamReduce,     &registerRows,
-      &blockRows, &attentionMma, &attentionTiles, &reference};
+      &mma,        &contraction, &teamReduce,   &registerRows,   &blockRows,
+      &vectorMaps, &window,      &attentionMma, &attentionTiles, &reference};
 };
 
 } // namespace
@@ -266,9 +270,10 @@ ArrayRef<const Tactic *> simtTacticsFor(Form form) {
     return tactics().forReduce;
   case Form::Rows:
     return tactics().forRows;
+  case Form::Pointwise:
+    return tactics().forMaps;
   case Form::Attention:
     return tactics().forAttention;
-  case Form::Pointwise:
   case Form::Scan:
   case Form::Scatter:
     break;

@@ -13,12 +13,9 @@ namespace tilewright::test {
 
 struct MmaShape {
   int64_t batch, m, n, k;
-  int64_t misalign = 0; ///< bytes
 
   /// Whole units of the matrix unit, and rows of whole chunks.
-  bool isAligned() const {
-    return misalign == 0 && m % 16 == 0 && n % 16 == 0 && k % 32 == 0;
-  }
+  bool isAligned() const { return m % 16 == 0 && n % 16 == 0 && k % 32 == 0; }
 };
 
 /// What follows the product: nothing but the conversion to the result's type,

@@ -29,9 +29,8 @@ TEST_P(Mma, MatchesDoublePrecision) {
   ASSERT_TRUE(region);
   EXPECT_EQ(region->tactic, "contract.mma");
   for (const MmaShape &shape : test.shapes) {
-    SCOPED_TRACE(testing::Message()
-                 << shape.batch << " x " << shape.m << "x" << shape.n << "x"
-                 << shape.k << (shape.misalign ? " misaligned" : ""));
+    SCOPED_TRACE(testing::Message() << shape.batch << " x " << shape.m << "x"
+                                    << shape.n << "x" << shape.k);
     checkCase(*region, test, shape);
     if (shape.isAligned()) {
       EXPECT_EQ(region->counters.sharedConflicts, 0u);

@@ -119,7 +119,7 @@ SimtRegion::compile(const std::string &text, const TargetSpec &target,
 }
 
 int SimtRegion::run(std::vector<std::vector<uint8_t>> &buffers, size_t outputs,
-                    const Symbols &symbols, int64_t misalign) {
+                    const Symbols &symbols) {
   auto valueOf = [&](tw::DimExpr expr) {
     std::optional<int64_t> value =
         expr.evaluate([&](StringRef name) -> std::optional<int64_t> {
@@ -135,9 +135,9 @@ int SimtRegion::run(std::vector<std::vector<uint8_t>> &buffers, size_t outputs,
   std::vector<uint64_t> values, addresses;
   size_t number = 0;
   for (auto &buffer : buffers) {
-    auto base = memory->allocate(buffer.size() + misalign,
-                                 "buffer " + std::to_string(number));
-    addresses.push_back(*base + misalign);
+    auto base =
+        memory->allocate(buffer.size(), "buffer " + std::to_string(number));
+    addresses.push_back(*base);
     if (number++ + outputs < buffers.size()) {
       EXPECT_TRUE(
           memory->write(addresses.back(), buffer.data(), buffer.size()));

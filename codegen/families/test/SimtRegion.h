@@ -37,10 +37,9 @@ public:
               nullptr);
 
   /// Runs the kernel with all checks on; a finding is a failure. `buffers` are
-  /// inputs, then outputs; `misalign` bytes are added to where each begins.
-  /// \returns the status word.
+  /// inputs, then outputs. \returns the status word.
   int run(std::vector<std::vector<uint8_t>> &buffers, size_t outputs,
-          const Symbols &symbols = {}, int64_t misalign = 0);
+          const Symbols &symbols = {});
 
   std::string tactic;
   mlir::DictionaryAttr parameters; ///< of the tactic

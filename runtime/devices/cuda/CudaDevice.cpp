@@ -13,6 +13,8 @@ using namespace tilewright;
 
 // The most blocks that one dimension of a grid has.
 static constexpr int64_t mostBlocks = INT32_MAX;
+// Kernels load and store so many bytes at once: docs/design/module-file.md.
+static constexpr int64_t bufferAlignment = 16;
 
 static CUdeviceptr address(const void *pointer) {
   return reinterpret_cast<CUdeviceptr>(pointer);
@@ -96,6 +98,14 @@ Result<KernelReport> CudaDevice::launch(const LaunchRequest &request) {
   TW_RETURN_IF_ERROR(growWorkspace(request.workspace, workspace));
   parameters.clear();
   for (void *buffer : request.buffers) {
+    if (address(buffer) % bufferAlignment != 0) {
+      return Status(
+          ErrorCode::Internal,
+          "a kernel" + (place.label.empty() ? "" : " of " + place.label) +
+              " would get buffer " + std::to_string(parameters.size()) +
+              ", which does not begin at a multiple of " +
+              std::to_string(bufferAlignment) + " bytes");
+    }
     parameters.push_back(address(buffer));
   }
   for (int64_t size : request.sizes) {
