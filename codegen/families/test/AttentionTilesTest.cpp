@@ -113,17 +113,15 @@ protected:
     return result;
   }
 
-  void run(SimtRegion &region, AttentionProblemCase &problem,
-           int64_t misalign = 0) {
+  void run(SimtRegion &region, AttentionProblemCase &problem) {
     std::string element = GetParam().element;
     std::vector<std::vector<uint8_t>> buffers = {
         encode(problem.q, element), encode(problem.k, element),
         encode(problem.v, element), encode(problem.mask, "f32"),
         encode(problem.out, "f32")};
-    EXPECT_EQ(region.run(buffers, 1,
-                         {{"M", problem.queries}, {"N", problem.keys}},
-                         misalign),
-              0);
+    EXPECT_EQ(
+        region.run(buffers, 1, {{"M", problem.queries}, {"N", problem.keys}}),
+        0);
     std::memcpy(problem.out.data(), buffers.back().data(),
                 buffers.back().size());
   }
@@ -170,16 +168,6 @@ TEST_P(AttentionTiles, AlignedHeads) {
     check(*region, test, plain);
     EXPECT_EQ(region->counters.sharedConflicts, 0u) << depth;
   }
-}
-
-TEST_P(AttentionTiles, MisalignedOperands) {
-  AttentionVariety variety;
-  variety.depth = variety.width = 32;
-  auto region = build(variety);
-  ASSERT_TRUE(region);
-  auto test = problem(20, 40, variety);
-  run(*region, test, /*misalign=*/4);
-  expectClose(test.out, test.expected(plain), GetParam().tolerance());
 }
 
 TEST_P(AttentionTiles, KeysBySlices) {
