@@ -37,7 +37,7 @@ class Bundle:
     """The folder under construction."""
 
     def __init__(self, build, folder, target, jobs):
-        self.build, self.folder, self.target = build, folder, target
+        self.build, self.folder, self.target, self.jobs = build, folder, target, jobs
         self.program = os.path.join(build, "bin", "tilewright")
         self.pool = ThreadPoolExecutor(jobs)
         for name in ("bin", "modules", "data"):
