@@ -37,7 +37,7 @@ class Bundle:
     """The folder under construction."""
 
     def __init__(self, build, folder, target, jobs):
-        self.build, self.folder, self.target = build, folder, target
+        self.build, self.folder, self.target, self.jobs = build, folder, target, jobs
         self.program = os.path.join(build, "bin", "tilewright")
         self.pool = ThreadPoolExecutor(jobs)
         for name in ("bin", "modules", "data"):
@@ -49,7 +49,8 @@ class Bundle:
         process = subprocess.run([self.program, "compile", model, "-o", os.path.join(self.folder, relative), "--target",
                                   target or self.target, *options], capture_output=True, text=True, check=False)
         if process.returncode:
-            return None, process.stderr.strip().splitlines()[-1][:300]
+            errors = [line for line in process.stderr.splitlines() if line.startswith("error TW")]
+            return None, (errors or [process.stderr.strip()])[0][:300]
         return relative, None
 
     def store(self, name, values):
@@ -96,8 +97,8 @@ def fill(bundle, options):
     left_out = []
     manifest = {"version": VERSION, "target": options.target}
     manifest["bandwidth"] = bundle_tables.copies(options.small)
-    manifest["gemm"] = bundle_tables.products(bundle, options.small)
-    manifest["attention"] = bundle_tables.attention(bundle, options.small)
+    manifest["gemm"] = bundle_tables.products(bundle, options.small, left_out)
+    manifest["attention"] = bundle_tables.attention(bundle, options.small, left_out)
     room = int(options.megabytes * 1e6) - (3 << 20)
     room -= bundle.packed_bytes(*(entry["module"] for entry in manifest["gemm"] + manifest["attention"]))
     names = bundle_conformance.SMALL if options.small else None

@@ -2,6 +2,7 @@
 
 import glob
 import os
+import subprocess
 
 import numpy as np
 import onnx
@@ -47,20 +48,24 @@ def read_tensor(path):
     return None if values.dtype == object else values
 
 
+def compile_cases(bundle, folder, names):
+    """Compiles cases in one go; returns why those without a module have none, by name."""
+    command = [os.path.join(bundle.build, "bin", "ConformanceModules"), folder, os.path.join(bundle.folder, "modules"),
+               "--target", bundle.target.removeprefix("cuda:"), "--workers", str(bundle.jobs), "--only", *names]
+    process = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return dict(line.split(" ", 1) for line in process.stdout.splitlines() if line.startswith("test_"))
+
+
 def add_case(bundle, folder, name, tolerance):
-    """Compiles a case and writes its data; returns its entry, or why there is none, and its files."""
-    module, problem = bundle.compile(os.path.join(folder, name, "model.onnx"), name)
-    if problem:
-        return problem, []
-    entry = {"name": name, "module": module, "tolerance": tolerance, "inputs": [], "outputs": []}
-    files = [module]
+    """Writes the data of a compiled case; returns its entry, or why there is none, and its files."""
+    entry = {"name": name, "module": os.path.join("modules", name + ".twm"), "tolerance": tolerance, "inputs": [], "outputs": []}
+    files = [entry["module"]]
     for kind in ("input", "output"):
         count = len(glob.glob(os.path.join(folder, name, f"{kind}_*.pb")))
         for number in range(count):
             values = read_tensor(os.path.join(folder, name, f"{kind}_{number}.pb"))
             if values is None:
-                bundle.remove(*files)
-                return "has values that are no tensors of numbers", []
+                return "has values that are no tensors of numbers", files
             files.append(bundle.store(f"{name}/{kind}_{number}", values))
             if kind == "input":
                 entry["inputs"].append(files[-1])
@@ -75,8 +80,10 @@ def collect(bundle, folder, names, room, left_out):
         raise SystemExit(f"error: {folder} holds no cases; test/conformance/make_cases.py writes them")
     failures = expected_failures()
     cases = [case for case in read_cases(folder) if case[0] not in failures and (names is None or case[0] in names)]
+    refused = compile_cases(bundle, folder, [name for name, _ in cases])
     entries, used = [], 0
-    for case, (entry, files) in zip(cases, bundle.pool.map(lambda case: add_case(bundle, folder, *case), cases)):
+    for name, tolerance in cases:
+        entry, files = (refused[name], []) if name in refused else add_case(bundle, folder, name, tolerance)
         size = bundle.packed_bytes(*files)
         if isinstance(entry, dict) and used + size <= room:
             entries.append(entry)
@@ -84,5 +91,5 @@ def collect(bundle, folder, names, room, left_out):
             continue
         bundle.remove(*files)
         why = f"does not fit: {size} bytes" if isinstance(entry, dict) else entry
-        left_out.append({"section": "conformance", "name": case[0], "why": why})
+        left_out.append({"section": "conformance", "name": name, "why": why})
     return entries, used

@@ -66,12 +66,16 @@ def add_product(bundle, scratch, kind, m, n, k, layout):
             entry["needs"] = oldest
             target = f"cuda:{oldest}"
     entry["module"], problem = bundle.compile(path, name, *options, target=target)
-    if problem:
-        raise SystemExit(f"error: {name}: {problem}")
-    return entry
+    return entry, problem
 
 
-def products(bundle, small):
+def made(section, results, left_out):
+    """The entries of a table; what did not compile is left out."""
+    left_out.extend({"section": section, "name": entry["name"], "why": problem} for entry, problem in results if problem)
+    return [entry for entry, problem in results if not problem]
+
+
+def products(bundle, small, left_out):
     wanted = []
     for kind in ("f32", "tf32", "f16", "bf16", "s8", "e4m3"):
         layout = "nn" if kind in ONNX_TYPES else "nt"
@@ -83,7 +87,7 @@ def products(bundle, small):
         wanted += [(kind, *shape, layout) for shape in SKINNY]
     wanted.append(("f16", 40, 48, 64, "nt") if small else ("f16", 4096, 4096, 4096, "nt"))
     with tempfile.TemporaryDirectory() as scratch:
-        return list(bundle.pool.map(lambda product: add_product(bundle, scratch, *product), wanted))
+        return made("gemm", list(bundle.pool.map(lambda product: add_product(bundle, scratch, *product), wanted)), left_out)
 
 
 def write_attention(path, shape):
@@ -112,12 +116,10 @@ def add_attention(bundle, scratch, kind, batch, heads, kv_heads, queries, keys, 
     path = os.path.join(scratch, name + ".onnx")
     write_attention(path, shape)
     module, problem = bundle.compile(path, name)
-    if problem:
-        raise SystemExit(f"error: {name}: {problem}")
-    return {"name": name, **shape, "module": module}
+    return {"name": name, **shape, "module": module}, problem
 
 
-def attention(bundle, small):
+def attention(bundle, small, left_out):
     """Type, batch, heads, heads of keys, queries, keys, dim, causal."""
     if small:
         wanted = [("f16", 1, 2, 2, 24, 40, 16, False), ("f32", 1, 4, 2, 24, 24, 16, True)]
@@ -129,7 +131,7 @@ def attention(bundle, small):
         wanted += [("f16", 2, 16, 16, 2048, 2048, 64, True), ("f16", 1, 32, 8, 2048, 2048, 128, True),
                    ("f16", 8, 32, 32, 1, 4096, 128, False)]
     with tempfile.TemporaryDirectory() as scratch:
-        return list(bundle.pool.map(lambda shape: add_attention(bundle, scratch, *shape), wanted))
+        return made("attention", list(bundle.pool.map(lambda shape: add_attention(bundle, scratch, *shape), wanted)), left_out)
 
 
 def copies(small):
