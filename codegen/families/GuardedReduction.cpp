@@ -28,9 +28,10 @@ BodyEmitter ReductionEmitter::makeEmitter(Value lanes) {
       return loadLanes(frame, found->second.memory, offset, {});
     };
   }
-  if (isInside || !padded.empty()) {
-    // What only guards need is not computed.
-    SmallVector<Value> roots = {yieldOf(reduce).getOperand(0)};
+  if (isInside || !padded.empty() || plan.panel) {
+    // What only guards or packed panels need is not computed.
+    SmallVector<Value> roots = {plan.panel ? plan.panel->factors.rows
+                                           : yieldOf(reduce).getOperand(0)};
     llvm::SmallPtrSet<Operation *, 16> needed;
     while (!roots.empty()) {
       Operation *op = roots.pop_back_val().getDefiningOp();

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/families/MemoryAccess.h"
 #include "codegen/families/ReductionEmitter.h"
 #include "codegen/families/Team.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -293,13 +294,31 @@ Value ReductionEmitter::widen(Value value) {
   return b.create<arith::ExtFOp>(wide, value);
 }
 
+/// A factor of the step for the copy emitted last.
+Value ReductionEmitter::factor(BodyEmitter &emitter, Value scalar) {
+  bool isPacked = plan.panel && plan.panel->factors.panel == scalar;
+  return widen(isPacked ? packed : lanesOf(emitter.get(scalar)));
+}
+
+/// The packed panel's factor of the step.
+Value ReductionEmitter::loadPanel() {
+  const PackedPanel &panel = *plan.panel;
+  Lanes offset = b.mul(stepNumber(frame, plan.axes, coordinates),
+                       Lanes::index(panel.width));
+  Lanes lane = panel.lane ? Lanes::index(panel.lane) : Lanes::index(0);
+  if (isVector()) {
+    lane = Lanes::coordinate(b.first(lane), panel.width);
+  }
+  return loadLanes(frame, panel.memory, b.add(offset, lane), {}).value;
+}
+
 Value ReductionEmitter::accumulate(BodyEmitter &emitter, Value sum) {
   if (!product) {
     Value value = widen(lanesOf(emitter.get(yieldOf(reduce).getOperand(0))));
     return fold(b, reduce.getKind(), isUnsignedFold, sum, value);
   }
-  Value x = widen(lanesOf(emitter.get(product->getOperand(0))));
-  Value y = widen(lanesOf(emitter.get(product->getOperand(1))));
+  Value x = factor(emitter, product->getOperand(0));
+  Value y = factor(emitter, product->getOperand(1));
   if (!isa<FloatType>(accumulator)) {
     return b.create<arith::AddIOp>(sum, b.create<arith::MulIOp>(x, y));
   }
@@ -360,6 +379,7 @@ Result<SmallVector<Value>> ReductionEmitter::step(BodyEmitter &emitter,
                                                   Value mask) {
   size_t count = copies.size();
   SmallVector<Value> results(accumulators);
+  packed = plan.panel ? loadPanel() : Value();
   for (size_t copy = 0; copy < count; ++copy) {
     SmallVector<Lanes> all(copies[copy]);
     llvm::append_range(all, coordinates);

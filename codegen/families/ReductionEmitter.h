@@ -65,6 +65,8 @@ private:
   bool addsZeros() const;
 
   mlir::Value accumulate(BodyEmitter &emitter, mlir::Value accumulator);
+  mlir::Value factor(BodyEmitter &emitter, mlir::Value scalar);
+  mlir::Value loadPanel();
   std::pair<mlir::Value, mlir::Value>
   accumulateArg(BodyEmitter &emitter, mlir::Value best, mlir::Value position);
   mlir::Value widen(mlir::Value value);
@@ -92,6 +94,7 @@ private:
       coordinates; // of the reduction, as loops are entered
   mlir::Type accumulator;
   bool isUnsignedFold = false;
+  mlir::Value packed; // of the step that is emitted, if panels are packed
   unsigned unrolledFrom = 0; // the loops from this one on are written out
   bool isInside = false;     // guards hold where code is emitted
   bool isDecided = false;    // guards have been looked at
