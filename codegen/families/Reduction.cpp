@@ -132,22 +132,6 @@ SmallVector<Value> ReductionEmitter::initial(int64_t width) {
   return result;
 }
 
-template <typename Body>
-Result<SmallVector<Value>>
-ReductionEmitter::forLoop(Value from, Value to, int64_t stepSize,
-                          ArrayRef<Value> carried, Body body) {
-  auto loop =
-      b.create<scf::ForOp>(from, to, b.constantIndex(stepSize), carried);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  SmallVector<Value> arguments(loop.getRegionIterArgs().begin(),
-                               loop.getRegionIterArgs().end());
-  Result<SmallVector<Value>> results = body(loop.getInductionVar(), arguments);
-  TW_RETURN_IF_ERROR(results.status());
-  b.create<scf::YieldOp>(*results);
-  return SmallVector<Value>(loop.getResults().begin(), loop.getResults().end());
-}
-
 Result<SmallVector<Value>>
 ReductionEmitter::loop(unsigned axis, ArrayRef<Value> accumulators) {
   bool hasRuns = !plan.guards.empty() && !plan.guards.isShort;
@@ -455,11 +439,11 @@ Result<SmallVector<Lanes>> ReductionEmitter::run() {
                      plan.guards.isConvex && plan.copiesAreLine;
   Result<SmallVector<Value>> values = SmallVector<Value>();
   if (decidesTile) {
-    Result<Value> inside = isTileInside();
+    Result<Value> inside = isTileInside(allBounds());
     TW_RETURN_IF_ERROR(inside.status());
     values = choose(
         *inside, start, [&] { return insideLoops(0, start); },
-        [&] { return loop(0, start); });
+        [&] { return clippedLoops(start); });
   } else {
     values = loop(0, start);
   }
