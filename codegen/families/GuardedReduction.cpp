@@ -28,9 +28,10 @@ BodyEmitter ReductionEmitter::makeEmitter(Value lanes) {
       return loadLanes(frame, found->second.memory, offset, {});
     };
   }
-  if (isInside || !padded.empty()) {
-    // What only guards need is not computed.
-    SmallVector<Value> roots = {yieldOf(reduce).getOperand(0)};
+  if (isInside || !padded.empty() || plan.panel) {
+    // What only guards or packed panels need is not computed.
+    SmallVector<Value> roots = {plan.panel ? plan.panel->factors.rows
+                                           : yieldOf(reduce).getOperand(0)};
     llvm::SmallPtrSet<Operation *, 16> needed;
     while (!roots.empty()) {
       Operation *op = roots.pop_back_val().getDefiningOp();
@@ -75,13 +76,19 @@ static void boundsOf(Value guard, SmallVectorImpl<Value> &bounds) {
   bounds.push_back(guard);
 }
 
-/// True where no step of the tile leaves its tensors: a convex guard holds in a
-/// box when it holds at the corners.
-Result<Value> ReductionEmitter::isTileInside() {
+/// The bounds of all guards.
+SmallVector<Value> ReductionEmitter::allBounds() {
   SmallVector<Value> bounds;
   for (Operation *load : plan.guards.loads) {
     boundsOf(cast<LoadOp>(load).getGuard(), bounds);
   }
+  return bounds;
+}
+
+/// True where no step of the tile, from the coordinates of the loops that are
+/// entered on, breaks one of `bounds`: a convex guard holds in a box when it
+/// holds at the corners.
+Result<Value> ReductionEmitter::isTileInside(ArrayRef<Value> bounds) {
   BodyEmitter emitter(frame, reduce.getBody().front(), activeLanes,
                       {neededFor(bounds), false, {}});
   unsigned moving = plan.guards.plainFrom;
@@ -103,6 +110,85 @@ Result<Value> ReductionEmitter::isTileInside() {
     }
   }
   return conjunction(conditions, /*isAny=*/false);
+}
+
+/// True if a bound is not the same in all copies and all inner loops of one
+/// step of the outermost loop: along a line of the window.
+bool ReductionEmitter::differsWithinLine(Value bound) {
+  Block &body = reduce.getBody().front();
+  for (const TileAxis &axis : ArrayRef(plan.axes).drop_front()) {
+    if (dependsOn(bound,
+                  body.getArgument(reduce.getParallelRank() + axis.last))) {
+      return true;
+    }
+  }
+  for (auto [number, first, last] :
+       llvm::enumerate(copies.front(), copies.back())) {
+    if (!(first == last) && dependsOn(bound, body.getArgument(number))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The steps of the outermost loop at which `bounds` hold; of the others, which
+/// add zeros, there are none.
+Result<SmallVector<Value>>
+ReductionEmitter::existingLines(ArrayRef<Value> bounds,
+                                ArrayRef<Value> accumulators) {
+  const TileAxis &outer = plan.axes.front();
+  return forLoop(
+      b.constantIndex(0), frame.sizeValue(outer.extent), 1, accumulators,
+      [&](Value line, ArrayRef<Value> carried) -> Result<SmallVector<Value>> {
+        coordinates.assign(coordinates.size(), Lanes::index(0));
+        coordinates[outer.last] = Lanes::index(line);
+        BodyEmitter emitter(frame, reduce.getBody().front(), activeLanes,
+                            {neededFor(bounds), false, {}});
+        SmallVector<Lanes> all(copies.front());
+        llvm::append_range(all, coordinates);
+        TW_RETURN_IF_ERROR(emitter.emit(0, all));
+        SmallVector<Value> conditions;
+        for (Value bound : bounds) {
+          conditions.push_back(emitter.get(bound).value);
+        }
+        return choose(
+            conjunction(conditions, /*isAny=*/false), carried,
+            [&] { return loop(1, carried); },
+            [&]() -> Result<SmallVector<Value>> {
+              return SmallVector<Value>(carried);
+            });
+      });
+}
+
+/// The loops of a tile that leaves its tensors: lines of the window that are
+/// outside are left out, and guards are looked at where the others end.
+Result<SmallVector<Value>>
+ReductionEmitter::clippedLoops(ArrayRef<Value> accumulators) {
+  SmallVector<Value> lines, others;
+  for (Value bound : allBounds()) {
+    (differsWithinLine(bound) ? others : lines).push_back(bound);
+  }
+  bool hasLines = llvm::any_of(lines, [&](Value bound) {
+    return dependsOn(bound,
+                     reduce.getBody().getArgument(reduce.getParallelRank() +
+                                                  plan.axes.front().last));
+  });
+  if (!hasLines || plan.axes.size() < 2 || !addsZeros()) {
+    return loop(0, accumulators);
+  }
+  auto inside = [&] {
+    bool before = std::exchange(isInside, true);
+    Result<SmallVector<Value>> result = existingLines(lines, accumulators);
+    isInside = before;
+    return result;
+  };
+  if (others.empty()) {
+    return inside();
+  }
+  Result<Value> areInside = isTileInside(others);
+  TW_RETURN_IF_ERROR(areInside.status());
+  return choose(*areInside, accumulators, inside,
+                [&] { return existingLines(lines, accumulators); });
 }
 
 Result<SmallVector<Value>>

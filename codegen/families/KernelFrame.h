@@ -32,6 +32,9 @@ struct Memory {
   /// Whole vectors are written past the caches; their first element is at a
   /// multiple of the target's vector.
   bool isStreamed = false;
+  /// Whole vectors are stored at multiples of the target's vector, whatever
+  /// their offset says.
+  bool linesUp = false;
   /// Contiguous loads ask for what comes next.
   bool readsAhead = false;
   /// The number of the tensor's element that lies first in the memory; null: 0.

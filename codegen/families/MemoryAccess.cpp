@@ -200,7 +200,8 @@ static void storeVector(KernelFrame &frame, const Memory &memory,
   int64_t alignment = std::min<int64_t>(frame.getTarget().vectorBytes,
                                         type.getNumElements() * elementBytes);
   constexpr int64_t leastStreamed = 16; // bytes of the smallest such store
-  bool isAligned = offset.firstAlignment() * elementBytes % alignment == 0;
+  bool isAligned =
+      memory.linesUp || offset.firstAlignment() * elementBytes % alignment == 0;
   if (memory.isStreamed && isAligned && alignment >= leastStreamed) {
     b.create<vector::StoreOp>(stored, memory.memref, b.first(offset),
                               /*nontemporal=*/true,

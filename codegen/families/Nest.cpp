@@ -45,6 +45,9 @@ DictionaryAttr NestParameters::toAttribute(MLIRContext *context,
     add("block", b.getI64IntegerAttr(block));
     add("block_axis", b.getI64IntegerAttr(blockAxis));
   }
+  if (packs) {
+    add("packs", b.getUnitAttr());
+  }
   SmallVector<int64_t> axes, counts;
   for (const Unroll &one : unroll) {
     axes.push_back(one.axis);
@@ -88,6 +91,7 @@ NestParameters NestParameters::fromAttribute(DictionaryAttr attribute) {
   result.block = integer("block", 0);
   result.blockAxis = integer("block_axis", 0);
   result.shortTile = integer("short_tile", 1);
+  result.packs = attribute.contains("packs");
   auto axes = attribute.getAs<DenseI64ArrayAttr>("unroll");
   auto counts = attribute.getAs<DenseI64ArrayAttr>("tile");
   if (axes && counts) {
@@ -177,8 +181,12 @@ Launch nestLaunch(const FusedRegion &region, const NestParameters &parameters) {
   TaskSpace space = taskSpaceOf(region, domain, parameters);
   launch.tasks = DimExpr::constant(context, 1);
   int64_t steps = 1;
+  int64_t tilesOfPanel = 1; // where known
   for (const TaskSpace::Digit &digit : space.digits) {
-    launch.tasks = launch.tasks * TaskSpace::countOf(digit, domain);
+    DimExpr count = TaskSpace::countOf(digit, domain);
+    launch.tasks = launch.tasks * count;
+    bool isPanel = static_cast<int64_t>(digit.axis) == parameters.vectorAxis;
+    tilesOfPanel = isPanel ? 1 : tilesOfPanel * count.getConstant().value_or(1);
     if (digit.count == 0) {
       DimExpr extent = domain.parallel[digit.axis].extent;
       int64_t tile = std::min(digit.step, parameters.tileOf(digit.axis));
@@ -187,6 +195,10 @@ Launch nestLaunch(const FusedRegion &region, const NestParameters &parameters) {
   }
   steps *= reductionSteps(domain);
   launch.workspaceBytes = padWorkspace(region, parameters);
+  if (parameters.packs) {
+    launch.workspaceBytes =
+        launch.workspaceBytes + panelBytes(region, domain, parameters.width);
+  }
   // The last tile of an unrolled axis overlaps the one before it, unless the
   // axis is a whole number of tiles. A reference compile shares nothing.
   launch.inPlace =
@@ -197,6 +209,9 @@ Launch nestLaunch(const FusedRegion &region, const NestParameters &parameters) {
       });
   launch.grain =
       std::max<int64_t>(1, stepsPerThread / std::max<int64_t>(steps, 1));
+  if (parameters.packs) {
+    launch.grain = std::max(launch.grain, tilesOfPanel); // pack once
+  }
   return launch;
 }
 
@@ -230,9 +245,11 @@ Lanes NestEmitter::makePads() {
 }
 
 Status NestEmitter::run() {
-  makePads();
+  Lanes padding = makePads();
   space = taskSpaceOf(region, domain, parameters);
-  SmallVector<Lanes> counts;
+  if (parameters.packs) {
+    preparePanel(padding);
+  }
   for (const TaskSpace::Digit &digit : space.digits) {
     // Kernels get extents, not what tiling makes of them.
     Lanes extent = frame.size(domain.parallel[digit.axis].extent);
@@ -276,8 +293,13 @@ Status NestEmitter::task(ArrayRef<Value> digits) {
           frame.sizeValue(domain.parallel[digit.axis].extent));
     }
   }
-  auto all = [&] { return tiles(); };
-  return exists ? emitIf(b, exists, all) : tiles();
+  auto all = [&]() -> Status {
+    if (panel) {
+      TW_RETURN_IF_ERROR(refreshPanel(digits));
+    }
+    return tiles();
+  };
+  return exists ? emitIf(b, exists, all) : all();
 }
 
 Status NestEmitter::tilesAt(ArrayRef<Lanes> at) {
@@ -286,13 +308,68 @@ Status NestEmitter::tilesAt(ArrayRef<Lanes> at) {
 }
 
 Status NestEmitter::tiles() {
+  auto body = [&] { return unrolled(0, {}); };
   return parameters.vectorAxis >= 0
-             ? vectorTiles(b.first(position[parameters.vectorAxis]))
-             : unrolled(0, {});
+             ? vectorTiles(b.first(position[parameters.vectorAxis]), body)
+             : body();
 }
 
+//===----------------------------------------------------------------------===//
+// Panels packed at run time
+//===----------------------------------------------------------------------===//
+
+/// Takes the workspace of a panel behind `begin` bytes.
+void NestEmitter::preparePanel(const Lanes &begin) {
+  PanelFactors factors = *panelFactorsOf(region, domain, parameters.vectorAxis);
+  Type element = factors.panel.getType();
+  auto type = MemRefType::get({ShapedType::kDynamic}, storageType(element));
+  Lanes count = Lanes::index(parameters.width);
+  for (const TileAxis &axis : domain.reductions.front()) {
+    count = b.mul(count, frame.size(axis.extent));
+  }
+  Value view = b.create<memref::ViewOp>(type, frame.getKernel().getWorkspace(),
+                                        b.first(begin), b.first(count));
+  panel = PackedPanel{factors, Memory{view, element}, parameters.width};
+  panelNumber =
+      b.create<memref::AllocaOp>(MemRefType::get({1}, b.getI64Type()));
+  Value none = b.create<arith::ConstantOp>(b.getI64IntegerAttr(-1));
+  b.create<memref::StoreOp>(none, panelNumber, b.constantIndex(0));
+}
+
+/// Packs the panel of a task, unless it is that of the task before.
+Status NestEmitter::refreshPanel(ArrayRef<Value> digits) {
+  Lanes number = Lanes::index(0);
+  for (auto [digit, value, count] : llvm::zip(space.digits, digits, counts)) {
+    if (movesPanel(region, domain, panel->factors, digit.axis)) {
+      number = b.add(b.mul(number, count), Lanes::index(value));
+    }
+  }
+  Value zero = b.constantIndex(0);
+  Value own = b.create<arith::IndexCastOp>(b.getI64Type(), b.first(number));
+  Value isOther =
+      b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, own,
+                              b.create<memref::LoadOp>(panelNumber, zero));
+  return emitIf(b, isOther, [&] {
+    b.create<memref::StoreOp>(own, panelNumber, zero);
+    SmallVector<Lanes> before = position;
+    Status status = vectorTiles(b.first(position[parameters.vectorAxis]),
+                                [&] { return packAtPosition(); });
+    position = before;
+    return status;
+  });
+}
+
+Status NestEmitter::packAtPosition() {
+  return packPanel(frame, region.getReduce(), domain.reductions.front(), *panel,
+                   copiesOf({}).front(), activeLanes);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
 /// The vectors of one task: whole ones, then the rest.
-Status NestEmitter::vectorTiles(Value from) {
+Status NestEmitter::vectorTiles(Value from, TileBody body) {
   int64_t width = parameters.width, chunk = parameters.chunk;
   DimExpr extent = domain.parallel[parameters.vectorAxis].extent;
   std::optional<int64_t> constant = extent.getConstant();
@@ -300,7 +377,7 @@ Status NestEmitter::vectorTiles(Value from) {
   auto whole = [&](Value start) {
     b.setWidth(width);
     position[parameters.vectorAxis] = Lanes::coordinate(start, width);
-    Status status = unrolled(0, {});
+    Status status = body();
     b.setWidth(1);
     return status;
   };
@@ -313,14 +390,14 @@ Status NestEmitter::vectorTiles(Value from) {
     Value isWhole =
         b.create<arith::CmpIOp>(arith::CmpIPredicate::sle, next, end);
     if (constant && *constant < width) {
-      return vectorTail(from, end);
+      return vectorTail(from, end, body);
     }
     auto branch = b.create<scf::IfOp>(isWhole, /*withElse=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     TW_RETURN_IF_ERROR(whole(from));
     b.setInsertionPointToStart(branch.elseBlock());
-    return vectorTail(from, end);
+    return vectorTail(from, end, body);
   }
   Value limit = b.create<arith::AddIOp>(from, b.constantIndex(chunk));
   Value end = b.create<arith::MinSIOp>(limit, frame.sizeValue(extent));
@@ -333,23 +410,30 @@ Status NestEmitter::vectorTiles(Value from) {
   }
   Value isPartial =
       b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, mainEnd, end);
-  return emitIf(b, isPartial, [&] { return vectorTail(mainEnd, end); });
+  return emitIf(b, isPartial, [&] { return vectorTail(mainEnd, end, body); });
 }
 
 /// Fewer elements than lanes: a mask, or one element after the other where the
 /// machine has no masks.
-Status NestEmitter::vectorTail(Value from, Value end) {
+Status NestEmitter::vectorTail(Value from, Value end, TileBody body) {
   if (!frame.getTarget().hasMaskedOps) {
     return emitLoop(b, from, end, 1, [&](Value at) {
       position[parameters.vectorAxis] = Lanes::index(at);
-      return unrolled(0, {});
+      if (panel) {
+        panel->lane = b.create<arith::SubIOp>(at, from);
+      }
+      Status status = body();
+      if (panel) {
+        panel->lane = Value();
+      }
+      return status;
     });
   }
   b.setWidth(parameters.width);
   Value left = b.create<arith::SubIOp>(end, from);
   activeLanes = b.create<vector::CreateMaskOp>(b.vectorOf(b.getI1Type()), left);
   position[parameters.vectorAxis] = Lanes::coordinate(from, parameters.width);
-  Status status = unrolled(0, {});
+  Status status = body();
   activeLanes = Value();
   b.setWidth(1);
   return status;
@@ -489,6 +573,7 @@ Status NestEmitter::reduction(ReduceOp reduce, ArrayRef<TileAxis> axes,
     }
   }
   plan.copiesAreLine = parameters.unroll.size() <= 1;
+  plan.panel = panel ? &*panel : nullptr;
   Result<SmallVector<Lanes>> results =
       emitReduction(frame, plan, copies, activeLanes);
   TW_RETURN_IF_ERROR(results.status());

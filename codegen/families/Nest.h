@@ -32,6 +32,8 @@ struct NestParameters {
   /// elements of an axis. 0: rows are not blocked.
   int64_t block = 0;
   unsigned blockAxis = 0;
+  /// Panels are packed when the kernel runs (PanelPack.h).
+  bool packs = false;
   llvm::SmallVector<Unroll> unroll;
   /// Where an unrolled axis turns out shorter than its tile: tiles of so many;
   /// 1: one by one.
@@ -54,7 +56,7 @@ constexpr int64_t stepsPerThread = 16384;
 /// \returns about how many steps the loops of the reductions make, at least 1.
 int64_t reductionSteps(const TileDomain &domain);
 
-/// \returns the workspace that padding takes.
+/// \returns the workspace that padding takes, in front of all else.
 tw::DimExpr padWorkspace(const FusedRegion &region,
                          const NestParameters &parameters);
 

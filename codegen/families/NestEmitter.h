@@ -12,6 +12,7 @@
 #pragma once
 
 #include "codegen/families/Nest.h"
+#include "codegen/families/PanelPack.h"
 #include "codegen/families/TaskSpace.h"
 
 namespace tilewright::families {
@@ -37,8 +38,12 @@ public:
 private:
   Status task(llvm::ArrayRef<mlir::Value> digits);
   Status tiles();
-  Status vectorTiles(mlir::Value from);
-  Status vectorTail(mlir::Value from, mlir::Value end);
+  using TileBody = llvm::function_ref<Status()>;
+  Status vectorTiles(mlir::Value from, TileBody body);
+  Status vectorTail(mlir::Value from, mlir::Value end, TileBody body);
+  void preparePanel(const Lanes &workspaceBegin);
+  Status refreshPanel(llvm::ArrayRef<mlir::Value> digits);
+  Status packAtPosition();
   Status unrolled(unsigned number, llvm::SmallVector<int64_t> counts);
   Status shortAxis(unsigned number, llvm::SmallVector<int64_t> counts,
                    int64_t count);
@@ -58,6 +63,9 @@ private:
   const NestParameters &parameters;
   TileDomain domain;
   TaskSpace space;                   // of `run`
+  llvm::SmallVector<Lanes> counts;   // of its digits
+  std::optional<PackedPanel> panel;  // packed for the tasks of one panel
+  mlir::Value panelNumber;           // memory of the number of that panel
   llvm::SmallVector<Lanes> position; // of the tile, by axis
   mlir::Value activeLanes;
   llvm::DenseMap<mlir::Operation *, Memory> pads;

@@ -6,7 +6,9 @@
 
 #include "codegen/families/NestSchedule.h"
 #include "codegen/families/Access.h"
+#include "codegen/families/Guards.h"
 #include "codegen/families/Packing.h"
+#include "codegen/families/PanelPack.h"
 #include "codegen/families/RowBlocks.h"
 #include "codegen/families/TaskSpace.h"
 
@@ -40,6 +42,11 @@ struct Candidate {
   bool innerVector = false;
   int64_t width = 1;
   SmallVector<NestParameters::Unroll, 2> unroll;
+  /// The factors, if panels are packed at run time.
+  std::optional<PanelFactors> packed;
+  /// Each step reads lines of a panel that lie far from those of the step
+  /// before, beyond the second cache.
+  bool walksLines = false;
 
   int64_t copies() const {
     int64_t count = 1;
@@ -70,6 +77,9 @@ public:
 
   bool fitsRegisters(const Candidate &candidate) const;
 
+  /// Decides whether the candidate packs its panels.
+  void decidePacking(Candidate &candidate) const;
+
   const TileDomain &getDomain() const { return domain; }
   /// Before rows, a tile holds lanes of one row …
   bool mayHoldLanes(unsigned axis) const {
@@ -95,6 +105,10 @@ private:
   double bodyCost(Operation *primitive, const Candidate &candidate,
                   ArrayRef<TileAxis> reduction = {});
   double laneEfficiency(const TileAxis &axis, int64_t width) const;
+  double rowTiles(const Candidate &candidate) const;
+  double packCost(const Candidate &candidate, BlockArgument along);
+  double operationCost(Operation &op, const Candidate &candidate,
+                       BlockArgument along) const;
 
   const FusedRegion &region;
   const TargetSpec &target;
@@ -203,6 +217,86 @@ double CostModel::loadCost(LoadOp load, const Candidate &candidate,
   return instances * candidate.width * gatherCycles;
 }
 
+/// The tiles that multiply one panel.
+double CostModel::rowTiles(const Candidate &candidate) const {
+  double tiles = 1;
+  for (unsigned axis = 0; axis < domain.parallel.size(); ++axis) {
+    if (!movesPanel(region, domain, *candidate.packed, axis)) {
+      tiles *= static_cast<double>(extentOf(domain.parallel[axis]));
+    }
+  }
+  return tiles / static_cast<double>(candidate.copies());
+}
+
+void CostModel::decidePacking(Candidate &candidate) const {
+  /// A panel that fewer tiles multiply is not worth a copy.
+  constexpr double fewTiles = 3;
+  std::optional<PanelFactors> factors =
+      candidate.vectorAxis < 0
+          ? std::nullopt
+          : panelFactorsOf(region, domain, candidate.vectorAxis);
+  if (!factors) {
+    return;
+  }
+  PanelPlace place =
+      placeOf(region, domain, *factors, candidate.vectorAxis, candidate.width);
+  bool isLarge = panelOperandBytes(region, domain, candidate.vectorAxis) >
+                 static_cast<double>(target.l2Bytes) / 2;
+  bool isWanted = place == PanelPlace::Computed ||
+                  (place == PanelPlace::Lanes && isLarge) ||
+                  (place == PanelPlace::Scattered &&
+                   rowsAreInOrder(region, domain, *factors));
+  std::optional<int64_t> bytes =
+      panelBytes(region, domain, candidate.width).getConstant();
+  candidate.packed = factors;
+  // The copies of a tile share the panel.
+  isWanted &= llvm::none_of(
+      candidate.unroll, [&](const NestParameters::Unroll &unroll) {
+        return movesPanel(region, domain, *factors, unroll.axis);
+      });
+  if (!isWanted || rowTiles(candidate) < fewTiles ||
+      bytes.value_or(0) > target.l2Bytes / 2) {
+    candidate.packed.reset();
+    candidate.walksLines = place == PanelPlace::Lanes && isLarge;
+  }
+}
+
+/// What one operation of a reduction's body that is no load costs: once for
+/// each copy that it differs in, and for each vector if it differs in lanes.
+double CostModel::operationCost(Operation &op, const Candidate &candidate,
+                                BlockArgument along) const {
+  Value result = op.getResult(0);
+  double instances = 1;
+  for (const NestParameters::Unroll &unroll : candidate.unroll) {
+    BlockArgument axis =
+        argumentOf(region, op.getParentOp(), domain.parallel[unroll.axis]);
+    instances *=
+        dependsOn(result, axis) ? static_cast<double>(unroll.count) : 1;
+  }
+  bool hasLanes = along && dependsOn(result, along);
+  double vectors = static_cast<double>(candidate.width) / lanes;
+  return instances * fmaCycles * (hasLanes ? std::max(vectors, 1.0) : 1);
+}
+
+/// The cycles of packing one step of a panel.
+double CostModel::packCost(const Candidate &candidate, BlockArgument along) {
+  Candidate single = candidate;
+  single.unroll.clear();
+  single.packed.reset();
+  double vectors =
+      std::max<double>(static_cast<double>(candidate.width) / lanes, 1);
+  double cycles = vectors * storeCycles + stepCycles;
+  for (Operation *op : neededFor(candidate.packed->panel)) {
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      cycles += loadCost(load, single, along, /*isReduceBody=*/true);
+    } else if (!isa<arith::ConstantOp>(op) &&
+               !op->getResult(0).getType().isIndex()) {
+      cycles += operationCost(*op, single, along);
+    }
+  }
+  return cycles;
+}
+
 double CostModel::bodyCost(Operation *primitive, const Candidate &candidate,
                            ArrayRef<TileAxis> reduction) {
   Block &body = primitive->getRegion(0).front();
@@ -217,7 +311,20 @@ double CostModel::bodyCost(Operation *primitive, const Candidate &candidate,
   double vectors =
       std::max<double>(static_cast<double>(candidate.width) / lanes, 1);
   double loads = 0, arithmetic = 0;
+  llvm::SmallPtrSet<Operation *, 16> apart;
+  if (reduce && candidate.packed) {
+    llvm::SmallPtrSet<Operation *, 16> rows = neededFor(candidate.packed->rows);
+    for (Operation *op : neededFor(candidate.packed->panel)) {
+      if (!rows.contains(op)) {
+        apart.insert(op);
+      }
+    }
+    loads += vectors * loadCycles;
+  }
   for (Operation &op : body.without_terminator()) {
+    if (apart.contains(&op)) {
+      continue;
+    }
     if (auto load = dyn_cast<LoadOp>(op)) {
       Operation *source = stripReshapes(load.getSource()).getDefiningOp();
       loads +=
@@ -228,10 +335,19 @@ double CostModel::bodyCost(Operation *primitive, const Candidate &candidate,
                !op.getResult(0).getType().isIndex() &&
                !(reduce && op.getResult(0).getType().isInteger(1))) {
       // Guards are decided outside of the inner loops.
-      arithmetic += candidate.copies() * vectors * fmaCycles;
+      arithmetic += reduce ? operationCost(op, candidate, along)
+                           : candidate.copies() * vectors * fmaCycles;
     }
   }
   double cycles = std::max(loads, arithmetic) + stepCycles;
+  if (reduce && candidate.walksLines) {
+    constexpr double walkCycles = 10, lineCycles = 2, lineBytes = 64;
+    cycles += walkCycles + lineCycles * static_cast<double>(candidate.width) *
+                               static_cast<double>(computeBytes()) / lineBytes;
+  }
+  if (reduce && candidate.packed) {
+    cycles += packCost(candidate, along) / rowTiles(candidate);
+  }
   if (reduce) {
     // A fold waits for the one before it.
     cycles = std::max(cycles, chainCycles);
@@ -450,9 +566,12 @@ std::optional<NestChoice> chooseNest(const FusedRegion &region, NestShape shape,
   CostModel model(region, target);
   std::optional<Candidate> best;
   double bestCost = 0;
-  for (const Candidate &candidate : candidatesOf(model, shape)) {
+  for (Candidate &candidate : candidatesOf(model, shape)) {
     if (!model.fitsRegisters(candidate)) {
       continue;
+    }
+    if (shape == NestShape::Contract) {
+      model.decidePacking(candidate);
     }
     double cost = model.cost(candidate);
     if (!best || cost < bestCost) {
@@ -470,6 +589,7 @@ std::optional<NestChoice> chooseNest(const FusedRegion &region, NestShape shape,
   choice.parameters.innerVector = best->innerVector;
   choice.parameters.unroll.assign(best->unroll.begin(), best->unroll.end());
   choice.parameters.chunk = best->width;
+  choice.parameters.packs = best->packed.has_value();
   if (shape == NestShape::Contract) {
     choice.parameters.shortTile = shortTileOf(region, model.getDomain(), *best);
   }
@@ -479,6 +599,8 @@ std::optional<NestChoice> chooseNest(const FusedRegion &region, NestShape shape,
   } else if (shape == NestShape::Contract) {
     std::tie(choice.parameters.blockAxis, choice.parameters.block) =
         rowBlock(region, model.getDomain(), choice.parameters, target);
+    // Where panels change from task to task, there is nothing to keep.
+    choice.parameters.packs &= choice.parameters.block != 0;
   }
   if (shape == NestShape::Pointwise) {
     choice.parameters.chunk = pointwiseChunk(

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/families/MemoryAccess.h"
 #include "codegen/families/ReductionEmitter.h"
 #include "codegen/families/Team.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -130,22 +131,6 @@ SmallVector<Value> ReductionEmitter::initial(int64_t width) {
     result.append(copies.size(), constant(b.getI64IntegerAttr(0)));
   }
   return result;
-}
-
-template <typename Body>
-Result<SmallVector<Value>>
-ReductionEmitter::forLoop(Value from, Value to, int64_t stepSize,
-                          ArrayRef<Value> carried, Body body) {
-  auto loop =
-      b.create<scf::ForOp>(from, to, b.constantIndex(stepSize), carried);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  SmallVector<Value> arguments(loop.getRegionIterArgs().begin(),
-                               loop.getRegionIterArgs().end());
-  Result<SmallVector<Value>> results = body(loop.getInductionVar(), arguments);
-  TW_RETURN_IF_ERROR(results.status());
-  b.create<scf::YieldOp>(*results);
-  return SmallVector<Value>(loop.getResults().begin(), loop.getResults().end());
 }
 
 Result<SmallVector<Value>>
@@ -294,13 +279,31 @@ Value ReductionEmitter::widen(Value value) {
   return b.create<arith::ExtFOp>(wide, value);
 }
 
+/// A factor of the step for the copy emitted last.
+Value ReductionEmitter::factor(BodyEmitter &emitter, Value scalar) {
+  bool isPacked = plan.panel && plan.panel->factors.panel == scalar;
+  return widen(isPacked ? packed : lanesOf(emitter.get(scalar)));
+}
+
+/// The packed panel's factor of the step.
+Value ReductionEmitter::loadPanel() {
+  const PackedPanel &panel = *plan.panel;
+  Lanes offset = b.mul(stepNumber(frame, plan.axes, coordinates),
+                       Lanes::index(panel.width));
+  Lanes lane = panel.lane ? Lanes::index(panel.lane) : Lanes::index(0);
+  if (isVector()) {
+    lane = Lanes::coordinate(b.first(lane), panel.width);
+  }
+  return loadLanes(frame, panel.memory, b.add(offset, lane), {}).value;
+}
+
 Value ReductionEmitter::accumulate(BodyEmitter &emitter, Value sum) {
   if (!product) {
     Value value = widen(lanesOf(emitter.get(yieldOf(reduce).getOperand(0))));
     return fold(b, reduce.getKind(), isUnsignedFold, sum, value);
   }
-  Value x = widen(lanesOf(emitter.get(product->getOperand(0))));
-  Value y = widen(lanesOf(emitter.get(product->getOperand(1))));
+  Value x = factor(emitter, product->getOperand(0));
+  Value y = factor(emitter, product->getOperand(1));
   if (!isa<FloatType>(accumulator)) {
     return b.create<arith::AddIOp>(sum, b.create<arith::MulIOp>(x, y));
   }
@@ -361,6 +364,7 @@ Result<SmallVector<Value>> ReductionEmitter::step(BodyEmitter &emitter,
                                                   Value mask) {
   size_t count = copies.size();
   SmallVector<Value> results(accumulators);
+  packed = plan.panel ? loadPanel() : Value();
   for (size_t copy = 0; copy < count; ++copy) {
     SmallVector<Lanes> all(copies[copy]);
     llvm::append_range(all, coordinates);
@@ -436,11 +440,11 @@ Result<SmallVector<Lanes>> ReductionEmitter::run() {
                      plan.guards.isConvex && plan.copiesAreLine;
   Result<SmallVector<Value>> values = SmallVector<Value>();
   if (decidesTile) {
-    Result<Value> inside = isTileInside();
+    Result<Value> inside = isTileInside(allBounds());
     TW_RETURN_IF_ERROR(inside.status());
     values = choose(
         *inside, start, [&] { return insideLoops(0, start); },
-        [&] { return loop(0, start); });
+        [&] { return clippedLoops(start); });
   } else {
     values = loop(0, start);
   }

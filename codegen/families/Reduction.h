@@ -8,6 +8,7 @@
 
 #include "codegen/families/Guards.h"
 #include "codegen/families/KernelFrame.h"
+#include "codegen/families/PanelPack.h"
 
 namespace tilewright::families {
 
@@ -26,6 +27,8 @@ struct ReductionPlan {
   bool copiesAreLine = true;
   /// For loads of `guards`: memory of the kernel's own that holds padding.
   llvm::DenseMap<mlir::Operation *, Memory> pads;
+  /// One factor is read from here; null: both are as the body says.
+  const PackedPanel *panel = nullptr;
 };
 
 /// The fold of two accumulators (scalars or vectors of one type).

@@ -52,7 +52,14 @@ private:
   BodyEmitter makeEmitter(mlir::Value lanes);
 
   // Guards that are decided outside of the loops (Guards.h).
-  Result<mlir::Value> isTileInside();
+  Result<mlir::Value> isTileInside(llvm::ArrayRef<mlir::Value> bounds);
+  llvm::SmallVector<mlir::Value> allBounds();
+  bool differsWithinLine(mlir::Value bound);
+  Result<llvm::SmallVector<mlir::Value>>
+  clippedLoops(llvm::ArrayRef<mlir::Value> accumulators);
+  Result<llvm::SmallVector<mlir::Value>>
+  existingLines(llvm::ArrayRef<mlir::Value> bounds,
+                llvm::ArrayRef<mlir::Value> accumulators);
   Result<llvm::SmallVector<mlir::Value>>
   guardedRun(unsigned axis, llvm::ArrayRef<mlir::Value> accumulators);
   Result<llvm::SmallVector<mlir::Value>>
@@ -65,6 +72,8 @@ private:
   bool addsZeros() const;
 
   mlir::Value accumulate(BodyEmitter &emitter, mlir::Value accumulator);
+  mlir::Value factor(BodyEmitter &emitter, mlir::Value scalar);
+  mlir::Value loadPanel();
   std::pair<mlir::Value, mlir::Value>
   accumulateArg(BodyEmitter &emitter, mlir::Value best, mlir::Value position);
   mlir::Value widen(mlir::Value value);
@@ -92,6 +101,7 @@ private:
       coordinates; // of the reduction, as loops are entered
   mlir::Type accumulator;
   bool isUnsignedFold = false;
+  mlir::Value packed; // of the step that is emitted, if panels are packed
   unsigned unrolledFrom = 0; // the loops from this one on are written out
   bool isInside = false;     // guards hold where code is emitted
   bool isDecided = false;    // guards have been looked at
@@ -103,6 +113,24 @@ private:
   };
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, Source> padded;
 };
+
+template <typename Body>
+Result<llvm::SmallVector<mlir::Value>>
+ReductionEmitter::forLoop(mlir::Value from, mlir::Value to, int64_t stepSize,
+                          llvm::ArrayRef<mlir::Value> carried, Body body) {
+  auto loop =
+      b.create<mlir::scf::ForOp>(from, to, b.constantIndex(stepSize), carried);
+  mlir::OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  llvm::SmallVector<mlir::Value> arguments(loop.getRegionIterArgs().begin(),
+                                           loop.getRegionIterArgs().end());
+  Result<llvm::SmallVector<mlir::Value>> results =
+      body(loop.getInductionVar(), arguments);
+  TW_RETURN_IF_ERROR(results.status());
+  b.create<mlir::scf::YieldOp>(*results);
+  return llvm::SmallVector<mlir::Value>(loop.getResults().begin(),
+                                        loop.getResults().end());
+}
 
 template <typename Then, typename Else>
 Result<llvm::SmallVector<mlir::Value>>

@@ -45,6 +45,11 @@ private:
                     llvm::SmallVector<Lanes> coordinates);
   Status mapPoint(tw::MapOp map, llvm::ArrayRef<Lanes> coordinates,
                   mlir::Value activeLanes);
+  Status maskedVector(tw::MapOp map, const TileAxis &axis,
+                      llvm::SmallVector<Lanes> coordinates, mlir::Value from,
+                      mlir::Value end);
+  mlir::Value unalignedHead(tw::MapOp map, const TileAxis &axis,
+                            llvm::ArrayRef<Lanes> coordinates);
   void prefetchNextRow(tw::MapOp map, llvm::ArrayRef<Lanes> coordinates);
 
   KernelFrame &frame;
@@ -54,6 +59,7 @@ private:
   llvm::SmallVector<Lanes> rowAt;
   /// The last map that reads operands element by element.
   tw::MapOp prefetching;
+  bool linesUp = false; // stores of the loop that is emitted
 };
 
 } // namespace tilewright::families

@@ -286,47 +286,92 @@ Status RowEmitter::mapLoops(MapOp map, ArrayRef<TileAxis> axes,
                   });
 }
 
+/// For a map whose only result streams to rows that begin anywhere: the
+/// elements of a row in front of the first whole line. Null where there is
+/// nothing to line up.
+Value RowEmitter::unalignedHead(MapOp map, const TileAxis &axis,
+                                ArrayRef<Lanes> coordinates) {
+  /// A row of fewer vectors would lose more to masks than it gains.
+  constexpr int64_t fewVectors = 8;
+  ArrayRef<Memory> outputs = frame.outputsOf(map.getResult(0));
+  int64_t least = fewVectors * parameters.width;
+  if (axis.extent.getConstant().value_or(least) < least ||
+      map->getNumResults() != 1 || outputs.size() != 1 ||
+      !outputs.front().isStreamed || !frame.getTarget().hasMaskedOps) {
+    return Value();
+  }
+  const Memory &memory = outputs.front();
+  int64_t lanes = frame.getTarget().vectorBytes / storageBytes(memory.element);
+  Lanes start =
+      offsetOf(frame, memory, map.getResult(0).getType(), coordinates);
+  if (lanes <= 1 || start.firstAlignment() % lanes == 0) {
+    return Value();
+  }
+  // The buffer begins at a whole line: that is the condition for streaming.
+  Value rest = b.create<arith::SubIOp>(b.constantIndex(0), b.first(start));
+  Value head = b.create<arith::AndIOp>(rest, b.constantIndex(lanes - 1));
+  return b.create<arith::MinSIOp>(head, frame.sizeValue(axis.extent));
+}
+
+/// The elements of a row in [from, end), at most a vector, under a mask.
+Status RowEmitter::maskedVector(MapOp map, const TileAxis &axis,
+                                SmallVector<Lanes> coordinates, Value from,
+                                Value end) {
+  Value isThere = b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, from, end);
+  return emitIf(b, isThere, [&] {
+    b.setWidth(parameters.width);
+    Value left = b.create<arith::SubIOp>(end, from);
+    Value mask =
+        b.create<vector::CreateMaskOp>(b.vectorOf(b.getI1Type()), left);
+    coordinates[region.rows + axis.last] =
+        Lanes::coordinate(from, parameters.width);
+    Status status = mapPoint(map, coordinates, mask);
+    b.setWidth(1);
+    return status;
+  });
+}
+
 Status RowEmitter::mapVectors(MapOp map, const TileAxis &axis,
                               SmallVector<Lanes> coordinates) {
   int64_t width = parameters.width;
   Lanes &coordinate = coordinates[region.rows + axis.last];
   std::optional<int64_t> extent = axis.extent.getConstant();
-  Lanes blocks = b.floorDiv(frame.size(axis.extent), Lanes::index(width));
-  Value mainEnd = b.first(b.mul(blocks, Lanes::index(width)));
+  Value head = unalignedHead(map, axis, coordinates);
+  Value begin = head ? head : b.constantIndex(0);
+  if (head) {
+    TW_RETURN_IF_ERROR(
+        maskedVector(map, axis, coordinates, b.constantIndex(0), head));
+  }
+  Lanes count = head ? b.sub(frame.size(axis.extent), Lanes::index(head))
+                     : frame.size(axis.extent);
+  Lanes blocks = b.floorDiv(count, Lanes::index(width));
+  Value mainEnd =
+      b.first(b.add(b.mul(blocks, Lanes::index(width)), Lanes::index(begin)));
   Value end = frame.sizeValue(axis.extent);
   if (!extent || *extent >= width) {
-    TW_RETURN_IF_ERROR(
-        emitLoop(b, b.constantIndex(0), mainEnd, width, [&](Value at) {
-          b.setWidth(width);
-          coordinate = Lanes::coordinate(at, width);
-          if (map == prefetching) {
-            prefetchNextRow(map, coordinates);
-          }
-          Status status = mapPoint(map, coordinates, Value());
-          b.setWidth(1);
-          return status;
-        }));
+    linesUp = head != nullptr;
+    Status status = emitLoop(b, begin, mainEnd, width, [&](Value at) {
+      b.setWidth(width);
+      coordinate = Lanes::coordinate(at, head ? 1 : width);
+      if (map == prefetching) {
+        prefetchNextRow(map, coordinates);
+      }
+      Status point = mapPoint(map, coordinates, Value());
+      b.setWidth(1);
+      return point;
+    });
+    linesUp = false;
+    TW_RETURN_IF_ERROR(status);
   }
-  if (extent && *extent % width == 0) {
+  if (!head && extent && *extent % width == 0) {
     return Status::ok();
   }
-  if (!frame.getTarget().hasMaskedOps) {
-    return emitLoop(b, mainEnd, end, 1, [&](Value at) {
-      coordinate = Lanes::index(at);
-      return mapPoint(map, coordinates, Value());
-    });
+  if (frame.getTarget().hasMaskedOps) {
+    return maskedVector(map, axis, coordinates, mainEnd, end);
   }
-  Value hasRest =
-      b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, mainEnd, end);
-  return emitIf(b, hasRest, [&] {
-    b.setWidth(width);
-    Value left = b.create<arith::SubIOp>(end, mainEnd);
-    Value mask =
-        b.create<vector::CreateMaskOp>(b.vectorOf(b.getI1Type()), left);
-    coordinate = Lanes::coordinate(mainEnd, width);
-    Status status = mapPoint(map, coordinates, mask);
-    b.setWidth(1);
-    return status;
+  return emitLoop(b, mainEnd, end, 1, [&](Value at) {
+    coordinate = Lanes::index(at);
+    return mapPoint(map, coordinates, Value());
   });
 }
 
@@ -373,7 +418,8 @@ Status RowEmitter::mapPoint(MapOp map, ArrayRef<Lanes> coordinates,
         targets.push_back(*buffer);
       }
     }
-    for (const Memory &memory : targets) {
+    for (Memory &memory : targets) {
+      memory.linesUp = linesUp;
       storeLanes(frame, memory,
                  offsetOf(frame, memory, result.getType(), coordinates),
                  emitter.get(yielded), activeLanes);

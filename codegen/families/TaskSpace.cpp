@@ -118,6 +118,11 @@ private:
 
 } // namespace
 
+double panelOperandBytes(const FusedRegion &region, const TileDomain &domain,
+                         unsigned vectorAxis) {
+  return Operands(region, domain, vectorAxis).panelBytes();
+}
+
 /// Tiles in a block along an axis whose extent only run time knows: what lies
 /// beyond its end is skipped one by one.
 constexpr double mostOpenTiles = 16;
@@ -132,7 +137,8 @@ std::pair<unsigned, int64_t> rowBlock(const FusedRegion &region,
   }
   Operands operands(region, domain, parameters.vectorAxis);
   double budget = static_cast<double>(target.l2Bytes) / 2;
-  if (operands.rowBytes() == 0 || operands.panelBytes() <= budget) {
+  if (operands.rowBytes() == 0 ||
+      (operands.panelBytes() <= budget && !parameters.packs)) {
     return {0, 0};
   }
   // The outermost axis of which one element, with all that is inside, fits.

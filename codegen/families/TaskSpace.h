@@ -38,6 +38,10 @@ struct TaskSpace {
 TaskSpace taskSpaceOf(const FusedRegion &region, const TileDomain &domain,
                       const NestParameters &parameters);
 
+/// \returns the bytes of one batch of a contraction's panels.
+double panelOperandBytes(const FusedRegion &region, const TileDomain &domain,
+                         unsigned vectorAxis);
+
 /// \returns elements of the split axis in one block for a contraction with
 /// these parameters: the entry `block` of a tactic; and the axis. A block of 0
 /// elements: rows are not blocked.

@@ -115,6 +115,8 @@ struct TileModel {
   /// Rows and columns of a tile: as often as many of them come, an element of
   /// the other operand is read again.
   double rows, columns;
+  /// The rows of a panel without a guard, which is packed for so many.
+  double packedRows;
   /// Cycles of one scalar operation on an element read across lanes or threads,
   /// and on one that is the same for all of them.
   double acrossLanes, forAllLanes;
@@ -123,8 +125,8 @@ struct TileModel {
   double conversion;
 };
 
-constexpr TileModel cpuTile{12, 32, 1.0 / 32, 1.0, 2};
-constexpr TileModel gpuTile{64, 64, 1.0 / 32, 1.0 / 32, 0};
+constexpr TileModel cpuTile{12, 32, 64, 1.0 / 32, 1.0, 2};
+constexpr TileModel gpuTile{64, 64, 64, 1.0 / 32, 1.0 / 32, 0};
 
 /// Bytes per cycle of a core, in the second cache and beyond, what that cache
 /// holds, and the cycles of one kernel more.
@@ -231,8 +233,10 @@ static const Reason *contractionPays(const InlineCandidate &c,
     saved = launchCycles;
   }
   saved += bytes / (bytes / 2 > cacheBytes ? memoryRate : cacheRate);
+  LoadOp load = c.load;
+  double rows = load.getGuard() ? tile.rows : tile.packedRows;
   double again =
-      std::ceil(reads.others / (reads.hasLanes ? tile.rows : tile.columns));
+      std::ceil(reads.others / (reads.hasLanes ? rows : tile.columns));
   double operations = cost.flops + tile.conversion * cost.conversions;
   double spent = reads.reads * again * operations *
                  (reads.hasLanes ? tile.acrossLanes : tile.forAllLanes);

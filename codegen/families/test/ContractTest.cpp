@@ -72,14 +72,50 @@ TEST_P(Contract, MatmulOfEverySize) {
 }
 
 TEST_P(Contract, MatmulOfFixedSizes) {
-  for (auto [m, n, k] :
-       {std::array{29, 65, 20}, {1, 100, 30}, {14, 32, 8}, {100, 1, 30}}) {
+  for (auto [m, n, k] : {std::array{29, 65, 20},
+                         {1, 100, 30},
+                         {14, 32, 8},
+                         {100, 1, 30},
+                         {45, 3001, 45}}) { // its panels are packed
     auto region = compile(
         matmulText(std::to_string(m), std::to_string(n), std::to_string(k)));
     if (!region) {
       return;
     }
     checkMatmul(*region, m, n, k);
+  }
+}
+
+// Panels whose lanes are far apart: packing transposes them.
+TEST_P(Contract, RightSideTransposed) {
+  auto region = compile(R"(
+    func.func @f(%x: tensor<3x?x21xf32, #tw.dims<[3, M, 21]>>, %w: tensor<3x37x21xf32>) {
+      %r = tw.fused @mm(%a = %x : tensor<3x?x21xf32, #tw.dims<[3, M, 21]>>, %b = %w : tensor<3x37x21xf32>) {
+        %s = tw.reduce add (%h, %i, %j) over (%k) in <[21]> {
+          %p = tw.load %a[%h, %i, %k] : tensor<3x?x21xf32, #tw.dims<[3, M, 21]>> -> f32
+          %q = tw.load %b[%h, %j, %k] : tensor<3x37x21xf32> -> f32
+          %t = arith.mulf %p, %q : f32
+          tw.yield %t : f32
+        } : tensor<3x?x37xf32, #tw.dims<[3, M, 37]>>
+        tw.yield %s : tensor<3x?x37xf32, #tw.dims<[3, M, 37]>>
+      } : tensor<3x?x37xf32, #tw.dims<[3, M, 37]>>
+      return
+    })");
+  if (!region) {
+    return;
+  }
+  for (int m : {1, 4, 14, 50}) {
+    std::vector<float> a = randomFloats(3 * m * 21, 1),
+                       b = randomFloats(3 * 37 * 21, 2), c(3 * m * 37),
+                       e(c.size());
+    for (int at = 0; at < 3 * m * 37; ++at) {
+      int j = at % 37, row = at / 37, h = row / m;
+      for (int k = 0; k < 21; ++k) {
+        e[at] += a[row * 21 + k] * b[(h * 37 + j) * 21 + k];
+      }
+    }
+    EXPECT_EQ(region->run({a.data(), b.data(), c.data()}, {{"M", m}}), 0);
+    expectClose(c, e, 1e-4f);
   }
 }
 

@@ -133,10 +133,10 @@ void check(RunnableRegion &region, const Shape &shape) {
 }
 
 TEST_P(Padding, FixedSizes) {
-  const Shape shapes[] = {{9, 32, 40, 3, 1, 1},  {9, 3, 40, 3, 1, 1},
-                          {15, 20, 17, 5, 2, 2}, {4, 18, 33, 7, 1, 3},
-                          {16, 48, 0, 3, 1, 1},  {11, 17, 0, 5, 2, 2},
-                          {3, 33, 64, 3, 1, 4}};
+  const Shape shapes[] = {
+      {9, 32, 40, 3, 1, 1}, {9, 3, 40, 3, 1, 1},  {15, 20, 17, 5, 2, 2},
+      {4, 18, 33, 7, 1, 3}, {16, 48, 0, 3, 1, 1}, {11, 17, 0, 5, 2, 2},
+      {3, 33, 64, 3, 1, 4}, {2, 40, 0, 5, 1, 2},  {17, 48, 0, 7, 1, 3}};
   for (const Shape &shape : shapes) {
     if (auto region = compile(textOf(shape, /*isOpen=*/false))) {
       check(*region, shape);

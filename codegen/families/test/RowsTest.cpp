@@ -160,4 +160,46 @@ TEST_P(Rows, NormOverTwoAxes) {
   EXPECT_EQ(region->run({x.data(), g.data(), y.data()}), 0);
   expectClose(y, e);
 }
+
+// Rows that begin anywhere, more than the caches hold: their first elements go
+// under a mask, and the rest in whole lines.
+TEST_P(Rows, StreamsRowsOfAnyLength) {
+  auto region = compile(R"(
+    func.func @f(%x: tensor<?x?xf32, #tw.dims<[M, N]>>) {
+      %r = tw.fused @rows(%a = %x : tensor<?x?xf32, #tw.dims<[M, N]>>) attributes {rows = 1 : i64} {
+        %m = tw.reduce max (%i) over (%k) in <[N]> {
+          %v = tw.load %a[%i, %k] : tensor<?x?xf32, #tw.dims<[M, N]>> -> f32
+          tw.yield %v : f32
+        } : tensor<?xf32, #tw.dims<[M]>>
+        %y = tw.map(%i, %k) {
+          %v = tw.load %a[%i, %k] : tensor<?x?xf32, #tw.dims<[M, N]>> -> f32
+          %w = tw.load %m[%i] : tensor<?xf32, #tw.dims<[M]>> -> f32
+          %d = arith.subf %v, %w : f32
+          tw.yield %d : f32
+        } : tensor<?x?xf32, #tw.dims<[M, N]>>
+        tw.yield %y : tensor<?x?xf32, #tw.dims<[M, N]>>
+      } : tensor<?x?xf32, #tw.dims<[M, N]>>
+      return
+    })");
+  if (!region) {
+    return;
+  }
+  for (int n : {1001, 520, 3}) {
+    int m = static_cast<int>(target().l3Bytes) / n + 1;
+    std::vector<float> x = randomFloats(m * n, 1), y(m * n + 32, 7);
+    auto *result = reinterpret_cast<float *>(
+        (reinterpret_cast<uintptr_t>(y.data()) + 63) / 64 * 64);
+    EXPECT_EQ(region->run({x.data(), result}, {{"M", m}, {"N", n}}), 0);
+    int wrong = 0;
+    for (int i = 0; i < m; ++i) {
+      const float *row = x.data() + i * n;
+      float greatest = *std::max_element(row, row + n);
+      for (int j = 0; j < n; ++j) {
+        wrong += result[i * n + j] != row[j] - greatest;
+      }
+    }
+    EXPECT_EQ(wrong, 0) << n;
+    EXPECT_EQ(y.back(), 7);
+  }
+}
 } // namespace

@@ -55,3 +55,20 @@ func.func @main(%x: tensor<65536x256xf32>) -> tensor<65536x256xf32> {
   %0 = tw.softmax %x axis 1 : tensor<65536x256xf32> -> tensor<65536x256xf32>
   return %0 : tensor<65536x256xf32>
 }
+
+// -----
+
+// Rows that begin beside whole lines: the first elements go under a mask.
+
+// CHECK-LABEL: twk.kernel @tw_rows_softmax_f32
+// CHECK:         scf.if
+// CHECK:           arith.mulf
+// CHECK:           vector.maskedstore %b1
+// CHECK:           vector.store {{.*}} {alignment = 64 : i64, nontemporal = true}
+// CHECK:         else
+// CHECK-NOT:       nontemporal
+// CHECK:         twk.return
+func.func @main(%x: tensor<16384x1000xf32>) -> tensor<16384x1000xf32> {
+  %0 = tw.softmax %x axis 1 : tensor<16384x1000xf32> -> tensor<16384x1000xf32>
+  return %0 : tensor<16384x1000xf32>
+}
