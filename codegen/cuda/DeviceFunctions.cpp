@@ -54,6 +54,17 @@ __device__ double minimum(double x, double y) {
   return isnan(x) || isnan(y) ? x + y : fmin(x, y);
 }
 )"},
+    {"opaque", R"(// What a compiler knows nothing of: it unrolls a loop whose count it sees, whatever
+// its pragma says.
+__device__ int opaque(int x) {
+  asm volatile("" : "+r"(x));
+  return x;
+}
+__device__ i64 opaque(i64 x) {
+  asm volatile("" : "+l"(x));
+  return x;
+}
+)"},
     {"ordered", R"(template <typename T> __device__ bool ordered(T x, T y) {
   return !isnan(x) && !isnan(y);
 }

@@ -260,6 +260,10 @@ void KernelPrinter::forLoop(scf::ForOp loop) {
   name(loop.getInductionVar(), text);
   if (Attribute unroll = loop->getAttr(twk::unrollAttr)) {
     auto factor = dyn_cast<IntegerAttr>(unroll);
+    if (factor && factor.getInt() == 1) {
+      needs("opaque");
+      to = "opaque(index(" + to + "))";
+    }
     line("#pragma unroll" +
          (factor ? " " + std::to_string(factor.getInt()) : ""));
   }

@@ -226,9 +226,23 @@ static Lanes lanesOf(Value value) {
                                           : Lanes::scalar(value);
 }
 
+/// `value`, scalar or vector, in another float type.
+static Value convertFloat(LaneBuilder &b, Value value, Type element) {
+  Type from = getElementTypeOrSelf(value.getType());
+  if (from == element) {
+    return value;
+  }
+  auto vector = dyn_cast<VectorType>(value.getType());
+  Type to = vector ? Type(vector.clone(element)) : element;
+  return from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth()
+             ? Value(b.create<arith::ExtFOp>(to, value))
+             : Value(b.create<arith::TruncFOp>(to, value));
+}
+
 Result<Value> AttentionKernel::exponential(Value score, Value max,
                                            Value activeLanes) {
-  frame.setRegister(form.score(), 0, lanesOf(score));
+  Type element = elementTypeOf(form.score().getType());
+  frame.setRegister(form.score(), 0, lanesOf(convertFloat(b, score, element)));
   frame.setRegister(form.exponential.max, 0, lanesOf(max));
   Block &body = form.exponential.computedIn->getRegion(0).front();
   SmallVector<Lanes> at(body.getNumArguments(), Lanes::index(0));
@@ -256,7 +270,7 @@ Result<Value> AttentionKernel::finishScore(unsigned copy, Value sum,
     value = emitter.get(yieldOf(map).getOperand(0));
     frame.setRegister(MapOp(map).getResult(0), copy, value);
   }
-  return whole(value);
+  return convertFloat(b, whole(value), b.getF32Type());
 }
 
 Result<AttentionScale> AttentionKernel::scale(Value sum, Value max,

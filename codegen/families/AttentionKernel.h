@@ -78,10 +78,11 @@ public:
   /// Allocates the parts of the workspace.
   AttentionBuffers buffers() const;
 
-  /// exp(score − max) for values in registers.
+  /// exp(score − max) for values in registers, f32. Scores of 16 bits are
+  /// rounded already.
   Result<mlir::Value> exponential(mlir::Value score, mlir::Value max,
                                   mlir::Value activeLanes);
-  /// The score after its maps, from the sum of products at `at`.
+  /// The score after its maps, in f32, from the sum of products at `at`.
   Result<mlir::Value> finishScore(unsigned copy, mlir::Value sum,
                                   llvm::ArrayRef<Lanes> at,
                                   mlir::MutableArrayRef<BodyEmitter> maps);

@@ -136,7 +136,6 @@ Status RowReference::run(ArrayRef<Value> at) {
   for (Value coordinate : at) {
     row.push_back(Lanes::index(coordinate));
   }
-  auto type = MemRefType::get({ShapedType::kDynamic}, b.getF32Type());
   Lanes keys = frame.size(ReduceOp(form.max).getExtents().getDims().front());
   Lanes bytes = frame.wholeLines(b.mul(keys, Lanes::index(floatBytes)));
   Lanes elements = b.floorDiv(bytes, Lanes::index(floatBytes));
@@ -144,10 +143,12 @@ Status RowReference::run(ArrayRef<Value> at) {
   Value workspace = frame.workspace(b.mul(bytes, Lanes::index(count)));
   Lanes offset = Lanes::index(0);
   for (Operation *op : perKey(form)) {
+    Type element = elementTypeOf(op->getResult(0).getType());
+    auto type = MemRefType::get({ShapedType::kDynamic}, storageType(element));
     Value view = b.create<memref::ViewOp>(type, workspace, b.first(offset),
                                           ValueRange(b.first(elements)));
     frame.setMemory(op->getResult(0),
-                    {view, b.getF32Type(), static_cast<unsigned>(row.size())});
+                    {view, element, static_cast<unsigned>(row.size())});
     offset = b.add(offset, bytes);
   }
   SmallVector<Operation *> keyed = perKey(form);

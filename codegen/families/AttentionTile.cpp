@@ -24,23 +24,24 @@ DictionaryAttr AttentionTile::toAttribute(MLIRContext *context,
   };
   return b.getDictionaryAttr(
       {b.getNamedAttr("name", b.getStringAttr(tactic)),
-       b.getNamedAttr("tile", b.getDenseI64ArrayAttr({rows(), keys})),
-       number("warps", warps), number("stages", stages),
-       number("threads", threads()), number("team", threads())});
+       b.getNamedAttr("tile", b.getDenseI64ArrayAttr({rows(), keys()})),
+       b.getNamedAttr("warps", b.getDenseI64ArrayAttr({rowWarps, keyWarps})),
+       number("stages", stages), number("threads", threads()),
+       number("team", threads())});
 }
 
 AttentionTile AttentionTile::fromAttribute(DictionaryAttr attribute) {
   AttentionTile tile;
-  auto read = [&](StringRef entry, int64_t &value) {
-    if (auto number = attribute.getAs<IntegerAttr>(entry)) {
-      value = number.getInt();
-    }
-  };
-  read("warps", tile.warps);
-  read("stages", tile.stages);
+  if (auto stages = attribute.getAs<IntegerAttr>("stages")) {
+    tile.stages = stages.getInt();
+  }
+  if (auto warps = attribute.getAs<DenseI64ArrayAttr>("warps")) {
+    tile.rowWarps = warps[0];
+    tile.keyWarps = warps[1];
+  }
   if (auto sizes = attribute.getAs<DenseI64ArrayAttr>("tile")) {
-    tile.rowUnits = sizes[0] / (tile.warps * MmaTile::unitRows);
-    tile.keys = sizes[1];
+    tile.rowUnits = sizes[0] / (tile.rowWarps * MmaTile::unitRows);
+    tile.warpKeys = sizes[1] / tile.keyWarps;
   }
   return tile;
 }
@@ -129,16 +130,23 @@ static int64_t lineBytes(const AttentionProblem &problem, int64_t elements) {
   return lines.stageBytes();
 }
 
+int64_t attentionSumBytes(const AttentionTile &tile,
+                          const AttentionProblem &problem) {
+  constexpr int64_t sumBytes = 4;
+  return tile.rows() * (problem.valueElements() + MmaTile::sumPadding) *
+         sumBytes;
+}
+
 int64_t attentionSharedBytes(const AttentionTile &tile,
                              const AttentionProblem &problem) {
-  constexpr int64_t sumBytes = 4;
+  // The greatest score and the sum of a row.
+  constexpr int64_t rowBytes = 2 * 4;
   int64_t depth = lineBytes(problem, problem.depthElements()),
           values = lineBytes(problem, problem.valueElements());
   int64_t lines =
-      tile.rows() * depth + tile.stages * tile.keys * (depth + values);
-  int64_t sums =
-      tile.rows() * (problem.valueElements() + MmaTile::sumPadding) * sumBytes;
-  return std::max(lines, sums);
+      tile.rows() * depth + tile.stages * tile.keys() * (depth + values);
+  return std::max(lines, attentionSumBytes(tile, problem) +
+                             tile.keyWarps * tile.rows() * rowBytes);
 }
 
 double attentionTraffic(const AttentionTile &tile,
@@ -160,7 +168,7 @@ static int64_t registersOf(const AttentionTile &tile,
            FragmentSums::unitElements;
   };
   constexpr int64_t others = 72, ofRowUnit = 16;
-  return sums(tile.keys) + sums(problem.valueElements()) +
+  return sums(tile.warpKeys) + sums(problem.valueElements()) +
          ofRowUnit * tile.rowUnits + others;
 }
 
@@ -190,26 +198,26 @@ static double clocksOf(const AttentionTile &tile,
   auto resident = double(blocksAtOnce(tile, problem, gpu));
   double blocks =
       problem.heads * std::ceil(problem.queries / double(tile.rows()));
-  double steps = std::ceil(problem.keys / double(tile.keys));
+  double steps = std::ceil(problem.keys / double(tile.keys()));
   double waves = std::ceil(blocks / double(gpu.multiprocessors));
   double together = std::min(resident, waves);
   auto elements = double(problem.depthElements() + problem.valueElements());
   double rate =
       problem.usesMatrixUnits ? mmaRate(gpu, problem.element) : gpu.floatOps;
-  double products = double(tile.rows() * tile.keys) * elements / rate;
+  double products = double(tile.rows() * tile.keys()) * elements / rate;
   // Every warp reads the keys and values of a step from shared memory: as
   // fragments at full speed, as scalars for multiply-adds at half of it.
   constexpr double sharedBytesPerClock = 128;
-  double reads = double(tile.warps * tile.keys) * elements *
+  double reads = double(tile.rowWarps * tile.keys()) * elements *
                  double(storageBytes(problem.element)) / sharedBytesPerClock *
                  (problem.usesMatrixUnits ? 1 : 8);
   // The exponential and some twenty instructions on each score.
   constexpr double clocksPerScore = 0.25;
-  double softmax = clocksPerScore * double(tile.rows() * tile.keys);
+  double softmax = clocksPerScore * double(tile.rows() * tile.keys());
   // With few warps, what one of them waits for is not hidden by others.
   constexpr double warpsToHide = 8;
   double exposed =
-      std::max(1.0, std::sqrt(warpsToHide / (together * double(tile.warps))));
+      std::max(1.0, std::sqrt(warpsToHide / (together * double(tile.warps()))));
   // Of each block so many steps are on their way from memory at once.
   constexpr double latency = 800;
   double arrival = latency / (double(tile.stages - 1) * together);
@@ -217,7 +225,12 @@ static double clocksOf(const AttentionTile &tile,
   constexpr double clocksPerStep = 60;
   double step = std::max(
       {(products + softmax + clocksPerStep) * exposed, reads, arrival});
-  double compute = waves * steps * step + std::ceil(waves / together) * latency;
+  // A block begins by waiting for memory, and ends by writing its sums.
+  constexpr double clocksPerSum = 0.25;
+  double sums = clocksPerSum * double(tile.keyWarps * tile.rows()) *
+                double(problem.values);
+  double compute =
+      waves * (steps * step + sums) + std::ceil(waves / together) * latency;
   // Keys and values of neighbouring blocks come from the second cache, which is
   // about three times as fast as memory.
   constexpr double cacheOverMemory = 3;
@@ -228,27 +241,32 @@ static double clocksOf(const AttentionTile &tile,
 
 std::optional<AttentionTile>
 chooseAttentionTile(const AttentionProblem &problem, const GpuSpec &gpu) {
-  std::optional<AttentionTile> best;
-  double least = 0;
-  // All that is done with a tile's keys is unrolled: code for more of them
+  std::vector<AttentionTile> tiles;
+  // All that is done with a warp's keys is unrolled: code for more of them
   // takes a compiler longer than it saves.
   bool isShort = problem.usesMatrixUnits && storageBytes(problem.element) == 2;
   int64_t mostKeys = isShort ? 64 : 32;
-  for (int64_t rowUnits : {1, 2}) {
-    for (int64_t warps : {1, 2, 4, 8}) {
+  constexpr int64_t warps[][2] = {{1, 1}, {2, 1}, {4, 1}, {8, 1},
+                                  {1, 2}, {1, 4}, {2, 2}};
+  for (auto [rowWarps, keyWarps] : warps) {
+    for (int64_t rowUnits : {1, 2}) {
       for (int64_t keys = 16; keys <= mostKeys; keys *= 2) {
         for (int64_t stages : {2, 3}) {
-          AttentionTile tile{warps, rowUnits, keys, stages};
-          if (blocksAtOnce(tile, problem, gpu) == 0) {
-            continue;
-          }
-          double clocks = clocksOf(tile, problem, gpu);
-          if (!best || clocks < least) {
-            best = tile;
-            least = clocks;
-          }
+          tiles.push_back({rowWarps, keyWarps, rowUnits, keys, stages});
         }
       }
+    }
+  }
+  std::optional<AttentionTile> best;
+  double least = 0;
+  for (const AttentionTile &tile : tiles) {
+    if (blocksAtOnce(tile, problem, gpu) == 0) {
+      continue;
+    }
+    double clocks = clocksOf(tile, problem, gpu);
+    if (!best || clocks < least) {
+      best = tile;
+      least = clocks;
     }
   }
   return best;

@@ -6,7 +6,8 @@
 //
 // A block of threads has a tile of queries, and walks the keys in tiles, of
 // which `stages` lie in shared memory at once. Each of its warps has some of
-// the queries, their scores for a tile of keys and the sums of their values.
+// the queries and some of a tile's keys, their scores and the sums of their
+// values. Warps that share queries add their sums in the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,13 +19,15 @@
 namespace tilewright::families {
 
 struct AttentionTile {
-  int64_t warps = 1,
-          rowUnits = 1; ///< of a block; units of 16 queries of a warp
-  int64_t keys = 32;
+  int64_t rowWarps = 1, keyWarps = 1; ///< along the queries, along the keys
+  int64_t rowUnits = 1;               ///< units of 16 queries of a warp
+  int64_t warpKeys = 32;              ///< keys of a warp
   int64_t stages = 2;
 
-  int64_t rows() const { return warps * rowUnits * MmaTile::unitRows; }
-  int64_t threads() const { return warps * GpuSpec::warpSize; }
+  int64_t rows() const { return rowWarps * rowUnits * MmaTile::unitRows; }
+  int64_t keys() const { return keyWarps * warpKeys; }
+  int64_t warps() const { return rowWarps * keyWarps; }
+  int64_t threads() const { return warps() * GpuSpec::warpSize; }
 
   mlir::DictionaryAttr toAttribute(mlir::MLIRContext *context,
                                    llvm::StringRef tactic) const;
@@ -50,8 +53,12 @@ std::optional<AttentionProblem> attentionProblem(const AttentionForm &form,
                                                  mlir::Type element,
                                                  bool usesMatrixUnits);
 
+/// Shared memory of the sums of a block.
+int64_t attentionSumBytes(const AttentionTile &tile,
+                          const AttentionProblem &problem);
+
 /// Shared memory of a block: the queries, the stages, and later in their place
-/// the sums.
+/// the sums and what warps that share queries tell each other of each.
 int64_t attentionSharedBytes(const AttentionTile &tile,
                              const AttentionProblem &problem);
 

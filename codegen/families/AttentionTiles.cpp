@@ -17,9 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/families/AttentionTiles.h"
-#include "codegen/families/AttentionKernel.h"
-#include "codegen/families/FragmentProducts.h"
+#include "codegen/families/AttentionTilesEmitter.h"
 #include "codegen/families/TaskLoop.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -82,69 +80,6 @@ Launch attentionTilesLaunch(const FusedRegion &region,
 // The kernel
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-constexpr int64_t halves = 2; // of a unit's rows, one of which is a thread's
-
-class TilesEmitter {
-public:
-  TilesEmitter(KernelFrame &frame, const AttentionForm &form,
-               const AttentionTile &tile, const AttentionProblem &problem)
-      : frame(frame), b(frame.getBuilder()), math(b), form(form), tile(tile),
-        problem(problem), kernel(frame, form, parameters) {}
-
-  Status run();
-
-private:
-  using Values = SmallVector<Value>;
-
-  void findPlace();
-  void takeMemory();
-  Value sharedView(Type element, int64_t byteOffset, int64_t count);
-  Value registers(int64_t count, StringRef name);
-  LineCopy copyOf(Operation *primitive, Value factor, const SharedLines &lines,
-                  unsigned lineAxis, unsigned elementAxis,
-                  SmallVector<Lanes> coordinates, DimExpr count,
-                  DimExpr elements);
-  void clear(const FragmentSums &sums);
-
-  Result<Values> overKeys();
-  Result<Values> step(Value step, Value stage, ArrayRef<Value> state);
-  Result<Values> scores(Value step, ArrayRef<Value> max);
-  Result<Values> exponentials(ArrayRef<Value> max, ArrayRef<Value> sum);
-  Value acrossRow(Value value, llvm::function_ref<Value(Value, Value)> fold);
-  Status spillSums(ArrayRef<Value> state);
-  Status finish();
-
-  /// The rows of a thread, by unit and half.
-  int64_t rowsOfThread() const { return tile.rowUnits * halves; }
-  Value rowOf(int64_t row) {
-    return math.plus(math.plus(warp.firstRow, math.over(warp.lane, 4)),
-                     row / halves * MmaTile::unitRows + row % halves * 8);
-  }
-  Value queryOf(int64_t row);
-  void name(StringRef text, Value value) {
-    if (value.getDefiningOp()) {
-      b.named(text, value);
-    }
-  }
-
-  KernelFrame &frame;
-  LaneBuilder &b;
-  IndexMath math;
-  const AttentionForm &form;
-  const AttentionTile &tile;
-  const AttentionProblem &problem;
-  AttentionParameters parameters;
-  AttentionKernel kernel;
-  WarpLines warp;
-  std::unique_ptr<FragmentProducts> products;
-  Value thread, firstQuery, queries; // of the block; how many there are
-  Value sumMemory;
-};
-
-} // namespace
-
 Value TilesEmitter::sharedView(Type element, int64_t byteOffset,
                                int64_t count) {
   auto space =
@@ -169,9 +104,14 @@ void TilesEmitter::findPlace() {
   thread = b.create<gpu::ThreadIdOp>(gpu::Dimension::x);
   Value rest = b.create<gpu::BlockIdOp>(gpu::Dimension::x);
   warp.lane = b.named("lane", math.mod(thread, GpuSpec::warpSize));
-  warp.firstRow = math.times(math.over(thread, GpuSpec::warpSize),
+  Value number = b.named("warp", math.over(thread, GpuSpec::warpSize));
+  warp.firstRow = math.times(math.over(number, tile.keyWarps),
                              tile.rowUnits * MmaTile::unitRows);
   name("firstRow", warp.firstRow);
+  keyWarp = math.mod(number, tile.keyWarps);
+  name("keyWarp", keyWarp);
+  warp.firstKey = math.times(keyWarp, tile.warpKeys);
+  name("firstKey", warp.firstKey);
   ArrayRef<DimExpr> extents = frame.getRegion().parallel;
   kernel.outer.assign(extents.size(), Lanes::index(0));
   firstQuery = b.constantIndex(0);
@@ -206,13 +146,15 @@ void TilesEmitter::takeMemory() {
     return result;
   };
   warp.queries = lines("queries", tile.rows(), problem.depthElements(), 1);
-  warp.keys = lines("keys", tile.keys, problem.depthElements(), tile.stages);
+  warp.keys = lines("keys", tile.keys(), problem.depthElements(), tile.stages);
   warp.values =
-      lines("values", tile.keys, problem.valueElements(), tile.stages);
+      lines("values", tile.keys(), problem.valueElements(), tile.stages);
   sumMemory =
       b.named("results", sharedView(b.getF32Type(), 0,
                                     tile.rows() * (problem.valueElements() +
                                                    MmaTile::sumPadding)));
+  rowMemory = sharedView(b.getF32Type(), attentionSumBytes(tile, problem),
+                         2 * tile.keyWarps * tile.rows());
   auto sums = [&](StringRef text, int64_t columns) {
     FragmentSums result;
     result.rowUnits = tile.rowUnits;
@@ -220,7 +162,7 @@ void TilesEmitter::takeMemory() {
     result.memory = registers(result.size(), text);
     return result;
   };
-  warp.scores = sums("score", tile.keys);
+  warp.scores = sums("score", tile.warpKeys);
   warp.sums = sums("sum", problem.valueElements());
   products =
       problem.usesMatrixUnits ? matrixUnits(b, warp) : plainProducts(b, warp);
@@ -285,12 +227,12 @@ Result<SmallVector<Value>> TilesEmitter::overKeys() {
              ofQueries, queryCount, depth);
 
   Value keys = frame.sizeValue(count);
-  Value steps = math.parts(keys, tile.keys);
+  Value steps = math.parts(keys, tile.keys());
   name("steps", steps);
   auto token = nvgpu::DeviceAsyncTokenType::get(b.getContext());
   auto copy = [&](Value step, Value stage) -> Status {
     auto both = [&]() -> Status {
-      Value first = math.times(step, tile.keys);
+      Value first = math.times(step, tile.keys());
       TW_RETURN_IF_ERROR(copyKeys.emit(first, stage));
       return copyValues.emit(first, stage);
     };
@@ -314,6 +256,7 @@ Result<SmallVector<Value>> TilesEmitter::overKeys() {
   auto loop = b.create<scf::ForOp>(b.constantIndex(0), steps,
                                    b.constantIndex(1), state);
   loop->setAttr(twk::nameAttr, b.getStringAttr("step"));
+  loop->setAttr(twk::unrollAttr, b.getI64IntegerAttr(1));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value number = loop.getInductionVar();
@@ -371,7 +314,7 @@ Result<SmallVector<Value>> TilesEmitter::step(Value step, Value stage,
 Result<SmallVector<Value>> TilesEmitter::scores(Value step,
                                                 ArrayRef<Value> max) {
   Lanes count = kernel.keys();
-  bool isRagged = !count.isConstantIndex() || count.offset % tile.keys != 0;
+  bool isRagged = !count.isConstantIndex() || count.offset % tile.keys() != 0;
   Value keys = b.first(count);
   Value none = kernel.splatFloat(-std::numeric_limits<float>::infinity());
   auto loop = b.create<scf::ForOp>(b.constantIndex(0),
@@ -383,9 +326,10 @@ Result<SmallVector<Value>> TilesEmitter::scores(Value step,
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value unit = loop.getInductionVar();
-    Value first = math.plus(math.plus(math.times(step, tile.keys),
-                                      math.times(unit, MmaTile::unitColumns)),
-                            math.times(math.mod(warp.lane, 4), 2));
+    Value first = math.plus(
+        math.plus(math.plus(math.times(step, tile.keys()), warp.firstKey),
+                  math.times(unit, MmaTile::unitColumns)),
+        math.times(math.mod(warp.lane, 4), 2));
     Values greatest(loop.getRegionIterArgs());
     std::vector<BodyEmitter> maps = kernel.scoreEmitters(Value());
     unsigned copy = 0;
@@ -457,71 +401,6 @@ Result<SmallVector<Value>> TilesEmitter::exponentials(ArrayRef<Value> max,
   }
   b.create<scf::YieldOp>(next);
   return llvm::to_vector_of<Value>(loop.getResults());
-}
-
-//===----------------------------------------------------------------------===//
-// Results
-//===----------------------------------------------------------------------===//
-
-/// Sums of exponentials times values become sums of weights times values, in
-/// shared memory.
-Status TilesEmitter::spillSums(ArrayRef<Value> state) {
-  int64_t stride = problem.valueElements() + MmaTile::sumPadding;
-  for (int64_t row = 0; row < rowsOfThread(); ++row) {
-    Value sum = acrossRow(state[rowsOfThread() + row], [&](Value x, Value y) {
-      return b.create<arith::AddFOp>(x, y);
-    });
-    Result<AttentionScale> scale =
-        kernel.scale(sum, state[row], Lanes::index(queryOf(row)), Value());
-    TW_RETURN_IF_ERROR(scale.status());
-    Value start = math.plus(math.times(rowOf(row), stride),
-                            math.times(math.mod(warp.lane, 4), 2));
-    unrolled(b, warp.sums.columnUnits, "column", [&](Value column) {
-      Values pair;
-      for (int64_t i : {0, 1}) {
-        Value at = warp.sums.at(b, row / halves, column, row % halves, i);
-        pair.push_back(kernel.scaled(
-            b.create<memref::LoadOp>(warp.sums.memory, at), *scale));
-      }
-      Value both = b.create<vector::FromElementsOp>(
-          VectorType::get({2}, b.getF32Type()), pair);
-      b.create<vector::StoreOp>(
-          both, sumMemory,
-          math.plus(start, math.times(column, MmaTile::unitColumns)));
-    });
-  }
-  return Status::ok();
-}
-
-/// Several elements are on their way at once.
-Status TilesEmitter::finish() {
-  int64_t count = tile.rows() * problem.values, together = 4;
-  auto loop = b.create<scf::ForOp>(thread, b.constantIndex(count),
-                                   b.constantIndex(tile.threads() * together));
-  loop->setAttr(twk::nameAttr, b.getStringAttr("first"));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  auto inner = b.create<scf::ForOp>(
-      b.constantIndex(0), b.constantIndex(together), b.constantIndex(1));
-  inner->setAttr(twk::nameAttr, b.getStringAttr("i"));
-  inner->setAttr(twk::unrollAttr, b.getUnitAttr());
-  b.setInsertionPointToStart(inner.getBody());
-  Value element =
-      math.plus(loop.getInductionVar(),
-                math.times(inner.getInductionVar(), tile.threads()));
-  Value row = b.named("row", math.over(element, problem.values)),
-        column = b.named("column", math.mod(element, problem.values));
-  Value query = b.named("query", math.plus(firstQuery, row));
-  Value exists = math.both(math.isLess(row, b.constantIndex(tile.rows())),
-                           math.isLess(query, queries));
-  return emitIf(b, exists, [&] {
-    int64_t stride = problem.valueElements() + MmaTile::sumPadding;
-    Value value = b.create<memref::LoadOp>(
-        sumMemory, math.plus(math.times(row, stride), column));
-    return kernel.store(
-        value, kernel.result(Lanes::index(query), Lanes::index(column)),
-        Value());
-  });
 }
 
 Status TilesEmitter::run() {

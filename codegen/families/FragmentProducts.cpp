@@ -126,7 +126,7 @@ void MatrixUnits::addScores(Value stage) {
       Value line =
           math.plus(math.plus(math.times(pair, 16), math.times(next, 8)),
                     math.mod(warp.lane, 8));
-      Value keys = load(warp.keys, stage, line,
+      Value keys = load(warp.keys, stage, keyLine(line),
                         math.plus(math.times(unit, 2), odd), false);
       for (int64_t i : {0, 1}) {
         for (auto [r, x] : llvm::enumerate(rows)) {
@@ -182,7 +182,7 @@ void MatrixUnits::addShortValues(Value stage) {
     }
     unrolled(b, warp.sums.columnUnits / 2, "pair", [&](Value pair) {
       Value line = math.plus(math.times(unit, 16), math.mod(warp.lane, 16));
-      Value values = load(warp.values, stage, line,
+      Value values = load(warp.values, stage, keyLine(line),
                           math.plus(math.times(pair, 2), next), true);
       for (int64_t i : {0, 1}) {
         for (auto [r, x] : llvm::enumerate(rows)) {
@@ -208,8 +208,9 @@ void MatrixUnits::addWideValues(Value stage) {
       for (int64_t i : {0, 1}) {
         Value line =
             math.plus(math.plus(math.times(unit, 8), math.times(quad(), 2)), i);
-        Value at = math.plus(warp.values.chunkAt(b, stage, line, chunk),
-                             math.mod(group(), 4));
+        Value at =
+            math.plus(warp.values.chunkAt(b, stage, keyLine(line), chunk),
+                      math.mod(group(), 4));
         elements.push_back(b.create<memref::LoadOp>(warp.values.memory, at));
       }
       Value y = b.create<vector::FromElementsOp>(fragmentType(2), elements);
@@ -269,7 +270,8 @@ void PlainProducts::addScores(Value stage) {
         Value line = math.plus(
             math.plus(math.times(unit, 8), math.times(quad(), 2)), column);
         Value key =
-            load(warp.keys, warp.keys.chunkAt(b, stage, line, chunk), elements);
+            load(warp.keys, warp.keys.chunkAt(b, stage, keyLine(line), chunk),
+                 elements);
         for (auto [r, row] : llvm::enumerate(rows)) {
           for (int64_t half : {0, 1}) {
             Value at =
@@ -312,7 +314,7 @@ void PlainProducts::addValues(Value stage) {
         math.plus(math.plus(math.times(unit, 8), math.times(thread, 2)), key);
     unrolled(b, warp.sums.columnUnits, "column", [&](Value column) {
       Value chunk = math.plus(math.times(column, 2), math.over(quad(), 2));
-      Value at = math.plus(warp.values.chunkAt(b, stage, line, chunk),
+      Value at = math.plus(warp.values.chunkAt(b, stage, keyLine(line), chunk),
                            math.times(math.mod(quad(), 2), 2));
       Value pair = load(warp.values, at, 2);
       for (auto [r, row] : llvm::enumerate(weights)) {

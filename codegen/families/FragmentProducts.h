@@ -38,6 +38,7 @@ struct FragmentSums {
 struct WarpLines {
   mlir::Value lane;     ///< of the thread
   mlir::Value firstRow; ///< of the warp, among the lines of queries
+  mlir::Value firstKey; ///< among those of keys and values
   SharedLines queries, keys, values;
   FragmentSums scores, sums;
 };
@@ -54,6 +55,8 @@ public:
   virtual void addValues(mlir::Value stage) = 0;
 
 protected:
+  /// The line of one of the warp's keys.
+  mlir::Value keyLine(mlir::Value key) { return math.plus(key, warp.firstKey); }
   mlir::Value group() { return math.over(warp.lane, 4); }
   mlir::Value quad() { return math.mod(warp.lane, 4); }
 

@@ -122,9 +122,9 @@ Status LineCopy::eachChunk(bool linesFirst, bool isUnrolled,
       b.constantIndex(0), b.constantIndex(llvm::divideCeil(count, threads)),
       b.constantIndex(1));
   loop->setAttr(twk::nameAttr, b.getStringAttr("part"));
-  if (isUnrolled) {
-    loop->setAttr(twk::unrollAttr, b.getUnitAttr());
-  }
+  loop->setAttr(twk::unrollAttr, isUnrolled
+                                     ? Attribute(b.getUnitAttr())
+                                     : Attribute(b.getI64IntegerAttr(1)));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value number = b.named(

@@ -19,10 +19,20 @@ using namespace tw;
 // Parts
 //===----------------------------------------------------------------------===//
 
+/// What a widening to f32 or a rounding to 16 bits, or both, were made of.
+static Value plainScalar(Value scalar) {
+  Operation *op = scalar.getDefiningOp();
+  while (isa_and_nonnull<arith::ExtFOp, arith::TruncFOp>(op)) {
+    scalar = op->getOperand(0);
+    op = scalar.getDefiningOp();
+  }
+  return scalar;
+}
+
 /// The tensor that `scalar` is an element of, if it is read at the coordinates
 /// of its primitive and `op` computes it in the same block.
 template <typename Op> static Op readFrom(Value scalar) {
-  auto load = scalar.getDefiningOp<LoadOp>();
+  auto load = plainScalar(scalar).getDefiningOp<LoadOp>();
   if (!load || !readsAtOwnCoordinates(load)) {
     return {};
   }
@@ -40,7 +50,7 @@ static std::optional<Exponential> matchInBody(Value scalar) {
   if (!difference || !scalar.getType().isF32()) {
     return std::nullopt;
   }
-  auto score = difference.getLhs().getDefiningOp<LoadOp>();
+  auto score = plainScalar(difference.getLhs()).getDefiningOp<LoadOp>();
   auto max = readFrom<ReduceOp>(difference.getRhs());
   if (!score || !readsAtOwnCoordinates(score) || !max ||
       max.getKind() != FoldKind::Max) {
@@ -139,7 +149,7 @@ bool Matcher::matchWeights() {
   BlockArgument key = values.getBody().getArguments().back();
   Operation *product = yieldOf(values).getOperand(0).getDefiningOp();
   for (unsigned i : {0, 1}) {
-    auto load = product->getOperand(i).getDefiningOp<LoadOp>();
+    auto load = plainScalar(product->getOperand(i)).getDefiningOp<LoadOp>();
     auto map = load ? load.getSource().getDefiningOp<MapOp>() : MapOp();
     bool readsRows =
         map && !load.getGuard() && map->getNumResults() == 1 &&
@@ -190,7 +200,9 @@ Value Matcher::matchCleared(Value scalar) {
 /// The weights are the exponential over, or times, a function of the row.
 bool Matcher::matchScale() {
   Operation *scale =
-      matchCleared(yieldOf(form.weights).getOperand(0)).getDefiningOp();
+      plainScalar(
+          matchCleared(plainScalar(yieldOf(form.weights).getOperand(0))))
+          .getDefiningOp();
   if (!isa_and_nonnull<arith::DivFOp, arith::MulFOp>(scale)) {
     return false;
   }
@@ -264,7 +276,7 @@ bool Matcher::matchSum() {
 
 bool Matcher::matchMax() {
   ReduceOp max = form.max;
-  auto load = yieldOf(max).getOperand(0).getDefiningOp<LoadOp>();
+  auto load = plainScalar(yieldOf(max).getOperand(0)).getDefiningOp<LoadOp>();
   bool isOfScore = load && load.getSource() == form.score() &&
                    readsAtOwnCoordinates(load) &&
                    max.getExtents().getDims().size() == 1 &&
@@ -333,9 +345,13 @@ bool Matcher::matchFactors() {
   form.queryFactor = aHasKey ? b : a;
   bool areFloats = product->getResult(0).getType().isF32() &&
                    form.valueFactor.getType().isF32();
+  // Scores and weights may be rounded to 16 bits.
   for (Operation *op : form.members()) {
-    areFloats &= elementTypeOf(op->getResult(0).getType()).isF32() ||
-                 llvm::is_contained(form.epilogue, op);
+    Type type = elementTypeOf(op->getResult(0).getType());
+    bool mayBeShort =
+        llvm::is_contained(form.scoreMaps, op) || op == form.weights;
+    areFloats &= type.isF32() || llvm::is_contained(form.epilogue, op) ||
+                 (mayBeShort && (type.isF16() || type.isBF16()));
   }
   return areFloats || refuse(reasons::attentionTypes);
 }

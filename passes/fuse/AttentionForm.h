@@ -15,8 +15,10 @@
 //   values  = sum over keys of weights · value   [rows… and one more axis]
 //   maps over values
 //
-// All of it reads itself at its own coordinates. The pass that forms regions
-// and code generation both read it through this analysis.
+// All of it reads itself at its own coordinates. Scores and weights may be
+// rounded to 16 bits; kernels keep the rounding of scores, and what they weigh
+// values with is not more exact than the weights' type. The pass that forms
+// regions and code generation both read it through this analysis.
 //
 //===----------------------------------------------------------------------===//
 

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/Matchers.h"
 #include "passes/fuse/Access.h"
 #include "passes/fuse/AttentionForm.h"
 #include "passes/fuse/BuildRegion.h"
@@ -46,7 +47,7 @@ static MapOp producerOf(LoadOp load, bool isQuery) {
 /// Lets a contraction compute its operands. Loads that depend on `key` are not
 /// of queries.
 static void inlineOperands(ReduceOp contraction, Value key, Value weights,
-                           bool strict, Decisions &decisions) {
+                           Decisions &decisions) {
   auto producerFor = [&](LoadOp load) {
     return load.getSource() == weights
                ? MapOp()
@@ -67,7 +68,8 @@ static void inlineOperands(ReduceOp contraction, Value key, Value weights,
                   isQuery ? "queries" : "keys or values");
     contraction->setLoc(mergeLocations(
         contraction.getContext(), {producer.getLoc(), contraction.getLoc()}));
-    inlineProducer(load, producer, strict);
+    // A factor that is rounded to 16 bits is one of matrix units.
+    inlineProducer(load, producer, /*strict=*/true);
     if (producer.use_empty()) {
       producer.erase();
     }
@@ -135,6 +137,48 @@ static void inlineMasks(AttentionForm &form, bool strict,
   }
 }
 
+/// The weights that `contraction` reads may be those of softmax but for rows
+/// that a condition clears. Such a map computes the weights itself then.
+static void inlineWeights(ReduceOp contraction, bool strict) {
+  for (LoadOp load : contraction.getBody().getOps<LoadOp>()) {
+    auto map = load.getSource().getDefiningOp<MapOp>();
+    if (!map || map->getNumResults() != 1) {
+      continue;
+    }
+    Operation *selection = yieldOf(map).getOperand(0).getDefiningOp();
+    if (auto rounding = dyn_cast_or_null<arith::TruncFOp>(selection)) {
+      selection = rounding.getIn().getDefiningOp();
+    }
+    if (!isa_and_nonnull<arith::SelectOp>(selection)) {
+      continue;
+    }
+    for (unsigned i : {1, 2}) {
+      Value chosen = selection->getOperand(i);
+      if (!matchPattern(selection->getOperand(3 - i), m_AnyZeroFloat())) {
+        continue;
+      }
+      if (auto widening = chosen.getDefiningOp<arith::ExtFOp>()) {
+        chosen = widening.getIn();
+      }
+      auto inner = chosen.getDefiningOp<LoadOp>();
+      auto weights = inner ? inner.getSource().getDefiningOp<MapOp>() : MapOp();
+      bool isOwn = weights && readsAtOwnCoordinates(inner) &&
+                   weights->getNumResults() == 1 &&
+                   weights->getBlock() == map->getBlock() &&
+                   countReaders(weights) == 1;
+      if (isOwn) {
+        map->setLoc(
+            mergeLocations(map.getContext(), {weights.getLoc(), map.getLoc()}));
+        inlineProducer(inner, weights, strict);
+        if (weights.use_empty()) {
+          weights.erase();
+        }
+        return;
+      }
+    }
+  }
+}
+
 namespace {
 
 class FormAttention : public impl::FormAttentionBase<FormAttention> {
@@ -157,7 +201,12 @@ public:
 private:
   void runOn(ReduceOp reduce, RegionNames &names, Decisions &decisions) {
     const Reason *reason = nullptr;
+    inlineWeights(reduce, strict);
     std::optional<AttentionForm> form = matchAttention(reduce, reason);
+    if (form && strict && !elementTypeOf(form->weights.getType(0)).isF32()) {
+      decisions.refused(reasons::attentionTypes, reduce.getLoc(), "attention");
+      return;
+    }
     if (!form) {
       if (reason) {
         decisions.refused(*reason, reduce.getLoc(), "attention");
@@ -167,9 +216,9 @@ private:
     Value weights = form->weights.getResult(0);
     unsigned rows = form->max.getParallelRank();
     inlineOperands(form->scores, form->scores.getBody().getArgument(rows),
-                   weights, strict, decisions);
+                   weights, decisions);
     inlineOperands(form->values, form->values.getBody().getArguments().back(),
-                   weights, strict, decisions);
+                   weights, decisions);
     inlineMasks(*form, strict, decisions);
     // With operands that read nothing, it is a contraction no more.
     form = matchAttention(reduce, reason);

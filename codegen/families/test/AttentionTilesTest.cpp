@@ -277,10 +277,13 @@ TEST_P(AttentionTiles, NoKeys) {
 
 TEST_P(AttentionTiles, EveryKindOfTile) {
   for (const families::AttentionTile &tile :
-       {families::AttentionTile{1, 1, 16, 2},
-        {2, 2, 32, 3},
-        {4, 1, 32, 2},
-        {8, 1, 16, 2}}) {
+       {families::AttentionTile{1, 1, 1, 16, 2},
+        {2, 1, 2, 32, 3},
+        {4, 1, 1, 32, 2},
+        {8, 1, 1, 16, 2},
+        {1, 4, 1, 16, 2},
+        {2, 2, 1, 16, 3},
+        {1, 2, 2, 32, 2}}) {
     AttentionVariety variety;
     variety.depth = variety.width = 32;
     auto region = build(variety, tile);
@@ -296,7 +299,10 @@ TEST_P(AttentionTiles, EveryKindOfTile) {
 // keys and values once for each tile of queries.
 TEST_P(AttentionTiles, TrafficIsWhatTheTileNeeds) {
   for (const families::AttentionTile &tile :
-       {families::AttentionTile{1, 1, 16, 2}, {4, 1, 32, 2}, {2, 2, 16, 3}}) {
+       {families::AttentionTile{1, 1, 1, 16, 2},
+        {4, 1, 1, 32, 2},
+        {2, 1, 2, 16, 3},
+        {1, 4, 1, 16, 2}}) {
     AttentionVariety variety;
     variety.depth = variety.width = 64;
     variety.queries = "128";

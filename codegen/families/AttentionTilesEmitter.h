@@ -1,0 +1,80 @@
+//===- AttentionTilesEmitter.h - a kernel of attention in tiles -*- C++ -*-===//
+//
+// Part of Tilewright, under the Apache License v2.0. See LICENSE.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "codegen/families/AttentionKernel.h"
+#include "codegen/families/AttentionTiles.h"
+#include "codegen/families/FragmentProducts.h"
+
+namespace tilewright::families {
+
+/// Emits the kernel that AttentionTiles.cpp describes.
+class TilesEmitter {
+public:
+  TilesEmitter(KernelFrame &frame, const AttentionForm &form,
+               const AttentionTile &tile, const AttentionProblem &problem)
+      : frame(frame), b(frame.getBuilder()), math(b), form(form), tile(tile),
+        problem(problem), kernel(frame, form, parameters) {}
+
+  Status run();
+
+private:
+  using Value = mlir::Value;
+  using Values = llvm::SmallVector<Value>;
+  static constexpr int64_t halves = 2; ///< of a unit's rows
+
+  void findPlace();
+  void takeMemory();
+  Value sharedView(mlir::Type element, int64_t byteOffset, int64_t count);
+  Value registers(int64_t count, llvm::StringRef name);
+  LineCopy copyOf(mlir::Operation *primitive, Value factor,
+                  const SharedLines &lines, unsigned lineAxis,
+                  unsigned elementAxis, llvm::SmallVector<Lanes> coordinates,
+                  tw::DimExpr count, tw::DimExpr elements);
+  void clear(const FragmentSums &sums);
+
+  Result<Values> overKeys();
+  Result<Values> step(Value step, Value stage, llvm::ArrayRef<Value> state);
+  Result<Values> scores(Value step, llvm::ArrayRef<Value> max);
+  Result<Values> exponentials(llvm::ArrayRef<Value> max,
+                              llvm::ArrayRef<Value> sum);
+  Value acrossRow(Value value, llvm::function_ref<Value(Value, Value)> fold);
+  Result<Values> shareRows(Values &max, Values &sum);
+  Status spillSums(llvm::ArrayRef<Value> state);
+  void spillRow(int64_t row, Value factor, const AttentionScale &scale,
+                bool adds);
+  Status finish();
+
+  /// The rows of a thread, by unit and half.
+  int64_t rowsOfThread() const { return tile.rowUnits * halves; }
+  Value rowOf(int64_t row) {
+    return math.plus(math.plus(warp.firstRow, math.over(warp.lane, 4)),
+                     row / halves * MmaTile::unitRows + row % halves * 8);
+  }
+  Value queryOf(int64_t row);
+  void name(llvm::StringRef text, Value value) {
+    if (value.getDefiningOp()) {
+      b.named(text, value);
+    }
+  }
+
+  KernelFrame &frame;
+  LaneBuilder &b;
+  IndexMath math;
+  const AttentionForm &form;
+  const AttentionTile &tile;
+  const AttentionProblem &problem;
+  AttentionParameters parameters;
+  AttentionKernel kernel;
+  WarpLines warp;
+  std::unique_ptr<FragmentProducts> products;
+  Value thread, keyWarp;     // which of the warps that share queries
+  Value firstQuery, queries; // of the block; how many there are
+  Value sumMemory, rowMemory;
+};
+
+} // namespace tilewright::families
