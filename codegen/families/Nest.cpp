@@ -538,7 +538,7 @@ Result<twk::KernelOp> buildNest(const FusedRegion &region,
   KernelFrame frame(region, target, name, builder);
   Status status = NestEmitter(frame, region, parameters).run();
   if (status && frame.isSimt() && parameters.width > 1) {
-    status = takeVectorsApart(frame.getKernel());
+    status = takeVectorsApart(frame.getKernel().getEntry());
   }
   if (!status) {
     frame.getKernel()->erase();

@@ -46,9 +46,7 @@ public:
     Result<FusedRegion> region = analyseRegion(op);
     TW_RETURN_IF_ERROR(region.status());
     auto parametersOf = [&](const ContractTile &tile) {
-      int64_t threads = tile.threads();
-      return Grid{threads, mostBlocks, threads}.addTo(
-          tile.toAttribute(op.getContext(), name()));
+      return tile.toAttribute(op.getContext(), name());
     };
     auto tile =
         chooseContractTile(*region, target, [&](const ContractTile &tile) {
@@ -77,10 +75,6 @@ public:
                              ContractTile::fromAttribute(parametersOf(op)),
                              target, kernelName, builder);
   }
-
-private:
-  /// A block has one tile.
-  static constexpr int64_t mostBlocks = INT32_MAX;
 };
 
 /// A warp or a block for each result of a reduction.

@@ -18,4 +18,7 @@ namespace tilewright::families {
 int64_t vectorWidth(const FusedRegion &region, const TileDomain &domain,
                     unsigned axis, bool constantsMayStride);
 
+/// The same for what follows a region's reduction, along one coordinate.
+int64_t epilogueWidth(const FusedRegion &region, unsigned coordinate);
+
 } // namespace tilewright::families
