@@ -55,6 +55,9 @@ DictionaryAttr NestParameters::toAttribute(MLIRContext *context,
   if (shortTile > 1) {
     add("short_tile", b.getI64IntegerAttr(shortTile));
   }
+  if (across > 1) {
+    add("across", b.getI64IntegerAttr(across));
+  }
   if (innerVector) {
     add("inner_vector", b.getUnitAttr());
   }
@@ -88,6 +91,7 @@ NestParameters NestParameters::fromAttribute(DictionaryAttr attribute) {
   result.block = integer("block", 0);
   result.blockAxis = integer("block_axis", 0);
   result.shortTile = integer("short_tile", 1);
+  result.across = integer("across", 1);
   auto axes = attribute.getAs<DenseI64ArrayAttr>("unroll");
   auto counts = attribute.getAs<DenseI64ArrayAttr>("tile");
   if (axes && counts) {
@@ -231,6 +235,7 @@ Lanes NestEmitter::makePads() {
 
 Status NestEmitter::run() {
   makePads();
+  frame.setTeamAcross(parameters.across);
   space = taskSpaceOf(region, domain, parameters);
   SmallVector<Lanes> counts;
   for (const TaskSpace::Digit &digit : space.digits) {
@@ -304,6 +309,12 @@ Status NestEmitter::vectorTiles(Value from) {
     b.setWidth(1);
     return status;
   };
+  if (int64_t across = frame.teamAcross(); across > 1) {
+    // Each place across the team has a vector of its own.
+    Value own =
+        b.create<arith::MulIOp>(frame.placeAcross(), b.constantIndex(width));
+    return whole(b.create<arith::AddIOp>(from, own));
+  }
   if (chunk == width) {
     if (!hasTail) {
       return whole(from);

@@ -7,6 +7,7 @@
 #include "codegen/families/SimtTactics.h"
 #include "codegen/families/Access.h"
 #include "codegen/families/ContractSimt.h"
+#include "codegen/families/FewRows.h"
 #include "codegen/families/Grid.h"
 #include "codegen/families/MmaTactic.h"
 #include "codegen/families/Nest.h"
@@ -16,6 +17,7 @@
 #include "codegen/families/Rows.h"
 #include "codegen/families/RowsSimt.h"
 #include "codegen/families/Team.h"
+#include "codegen/families/VectorAccess.h"
 #include "passes/tile/DroppedTiles.h"
 
 using namespace mlir;
@@ -119,7 +121,11 @@ public:
     bool isLong = results(*region) < fewResults && steps > longReduction;
     Grid grid = isLong ? Grid::fill(target, manyThreads, manyThreads)
                        : Grid::fill(target, usualThreads, warpSize);
-    return grid.addTo(NestParameters().toAttribute(op.getContext(), name()));
+    const TileAxis &along = tileDomainOf(*region).reductions.front().back();
+    NestParameters parameters;
+    parameters.width = foldWidth(*region, along);
+    parameters.innerVector = parameters.width > 1;
+    return grid.addTo(parameters.toAttribute(op.getContext(), name()));
   }
 
   Result<Launch> launch(FusedOp op) const override {
@@ -234,16 +240,17 @@ struct Tactics {
   BlockRows blockRows;
   VectorMaps vectorMaps;
   SlidingWindow window;
+  FewRows fewRows;
   ReferenceTactic reference{"reference.simt", /*wide=*/false};
 
-  std::vector<const Tactic *> forReduce = {&mma, &contraction, &window,
-                                           &teamReduce, &reference};
+  std::vector<const Tactic *> forReduce = {&mma,    &contraction, &fewRows,
+                                           &window, &teamReduce,  &reference};
   std::vector<const Tactic *> forRows = {&registerRows, &blockRows, &reference};
   std::vector<const Tactic *> forMaps = {&vectorMaps, &reference};
   std::vector<const Tactic *> forOthers = {&reference};
   std::vector<const Tactic *> all = {&mma,          &contraction, &teamReduce,
                                      &registerRows, &blockRows,   &vectorMaps,
-                                     &window,       &reference};
+                                     &window,       &fewRows,     &reference};
 };
 
 } // namespace

@@ -202,4 +202,31 @@ int64_t epilogueWidth(const FusedRegion &region, unsigned coordinate) {
              : 1;
 }
 
+int64_t foldWidth(const FusedRegion &region, const TileAxis &axis) {
+  constexpr int64_t mostBytes = 16;
+  ReduceOp reduce = region.getReduce();
+  Block &body = reduce.getBody().front();
+  unsigned coordinate = reduce.getParallelRank() + axis.last;
+  int64_t widest = 1;
+  SmallVector<LoadOp> loads(body.getOps<LoadOp>());
+  for (LoadOp load : loads) {
+    if (operandOf(load) &&
+        movementOf(load, body.getArgument(coordinate), 1) != Movement::None) {
+      widest = std::max(
+          widest, storageBytes(elementTypeOf(load.getSource().getType())));
+    }
+  }
+  TileAxis own = {coordinate, axis.extent};
+  for (int64_t width = mostBytes / widest; width > 1; width /= 2) {
+    Alignments alignments(coordinate, coordinate, width);
+    if (llvm::all_of(loads, [&](LoadOp load) {
+          return loadFits(region, load, own, alignments, width,
+                          /*constantsMayStride=*/false);
+        })) {
+      return width;
+    }
+  }
+  return 1;
+}
+
 } // namespace tilewright::families

@@ -70,6 +70,57 @@ TEST_P(SimtProduct, MatchesDoublePrecision) {
 INSTANTIATE_TEST_SUITE_P(Families, SimtProduct, testing::ValuesIn(allCases()),
                          [](const auto &info) { return info.param.name(); });
 
+/// Each element of the large factor is read once, 16 bytes at a time, however
+/// it lies; the factors may be of 16 bits where a single row is for no matrix
+/// unit.
+TEST(SimtFewRows, ReadTheLargeFactorOnce) {
+  if (!hasCudaCompiler()) {
+    GTEST_SKIP() << "NVRTC is not installed";
+  }
+  for (const char *type : {"f32", "f16"}) {
+    for (int64_t rows : {1, 3, 7}) {
+      bool isWide = type[1] == '3';
+      if (!isWide && rows > 1) {
+        continue;
+      }
+      for (bool transposeB : {false, true}) {
+        for (MmaShape shape :
+             {MmaShape{1, rows, 512, 256}, MmaShape{2, rows, 104, 72}}) {
+          MmaCase test{type, type, false, transposeB, Epilogue::BiasRelu};
+          test.isPlain = test.isStatic = true;
+          test.shapes = {shape};
+          SCOPED_TRACE(test.name());
+          auto region = compileCase(test);
+          ASSERT_TRUE(region);
+          EXPECT_EQ(region->tactic, "contract.few");
+          checkCase(*region, test, shape);
+          int64_t bytes = shape.batch * shape.n * shape.k * (isWide ? 4 : 2);
+          constexpr int64_t sectorBytes = 32;
+          auto sectors = int64_t(region->counters.globalLoads.sectors);
+          // The rows come from the first cache.
+          EXPECT_GE(sectors * sectorBytes, bytes);
+          EXPECT_LE(sectors * sectorBytes, bytes * (rows + 2));
+          EXPECT_EQ(region->counters.sharedConflicts, 0u);
+        }
+      }
+    }
+  }
+}
+
+/// Few columns are few rows, seen from the other side.
+TEST(SimtFewRows, MayBeColumns) {
+  if (!hasCudaCompiler()) {
+    GTEST_SKIP() << "NVRTC is not installed";
+  }
+  MmaCase test{"f32", "f32", false, true};
+  test.isPlain = test.isStatic = true;
+  test.shapes = {{1, 96, 2, 128}};
+  auto region = compileCase(test);
+  ASSERT_TRUE(region);
+  EXPECT_EQ(region->tactic, "contract.few");
+  checkCase(*region, test, test.shapes.front());
+}
+
 /// A factor that has to be widened is computed, the other one copied.
 TEST(SimtProductTypes, Differ) {
   if (!hasCudaCompiler()) {
