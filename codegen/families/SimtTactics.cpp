@@ -17,6 +17,7 @@
 #include "codegen/families/Rows.h"
 #include "codegen/families/RowsSimt.h"
 #include "codegen/families/Team.h"
+#include "codegen/families/TransposeSimt.h"
 #include "codegen/families/VectorAccess.h"
 #include "passes/tile/DroppedTiles.h"
 
@@ -239,6 +240,7 @@ struct Tactics {
   RegisterRows registerRows;
   BlockRows blockRows;
   VectorMaps vectorMaps;
+  TransposedMaps transposedMaps;
   SlidingWindow window;
   FewRows fewRows;
   ReferenceTactic reference{"reference.simt", /*wide=*/false};
@@ -246,11 +248,12 @@ struct Tactics {
   std::vector<const Tactic *> forReduce = {&mma,    &contraction, &fewRows,
                                            &window, &teamReduce,  &reference};
   std::vector<const Tactic *> forRows = {&registerRows, &blockRows, &reference};
-  std::vector<const Tactic *> forMaps = {&vectorMaps, &reference};
+  std::vector<const Tactic *> forMaps = {&vectorMaps, &transposedMaps,
+                                         &reference};
   std::vector<const Tactic *> forOthers = {&reference};
-  std::vector<const Tactic *> all = {&mma,          &contraction, &teamReduce,
-                                     &registerRows, &blockRows,   &vectorMaps,
-                                     &window,       &fewRows,     &reference};
+  std::vector<const Tactic *> all = {
+      &mma,        &contraction, &teamReduce, &registerRows,   &blockRows,
+      &vectorMaps, &window,      &fewRows,    &transposedMaps, &reference};
 };
 
 } // namespace
