@@ -104,9 +104,32 @@ template <typename T> __device__ void copyAsync(T *to, const T *from, i64 count)
 }
 
 )"},
+    {"copyWordAsync",
+     R"(// The same for 4 bytes: one element or zero.
+template <typename T> __device__ void copyWordAsync(T *to, const T *from, i64 count) {
+  static_assert(sizeof(T) == 4, "");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
+               :: "r"(sharedAddress(to)), "l"(from), "r"(int(count * sizeof(T))) : "memory");
+}
+
+)"},
 };
 
 static constexpr Function others[] = {
+    {"storeGlobal",
+     R"(// One access of 8 or 16 bytes, which the compiler might divide.
+template <typename T, int N> __device__ void storeGlobal(T *to, const Vec<T, N> &v) {
+  const unsigned *w = words(v);
+  if constexpr (N * sizeof(T) == 16) {
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+                 :: "l"(to), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");
+  } else {
+    static_assert(N * sizeof(T) == 8, "");
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" :: "l"(to), "r"(w[0]), "r"(w[1]) : "memory");
+  }
+}
+
+)"},
     {"part",
      R"(// N elements of a vector.
 template <int First, int N, typename T, int All>
@@ -197,7 +220,8 @@ static std::string definitionOf(const Product &product, bool isTf32) {
 
 std::string matrixFunctions(const llvm::StringSet<> &names) {
   std::string text;
-  bool needsWords = names.contains("part") || names.contains("storeShared"),
+  bool needsWords = names.contains("part") || names.contains("storeShared") ||
+                    names.contains("storeGlobal"),
        needsShared = false;
   for (const Function &function : loads) {
     if (names.contains(function.name)) {

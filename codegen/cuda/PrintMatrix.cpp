@@ -107,10 +107,11 @@ bool KernelPrinter::asyncCopy(Operation *op) {
             copy.getDstElements().getSExtValue() *
             cast<MemRefType>(copy.getDst().getType()).getElementTypeBitWidth() /
             8;
-        if (bytes != 16) {
+        if (bytes != 16 && bytes != 4) {
           return false;
         }
-        needs("copyAsync");
+        std::string function = bytes == 16 ? "copyAsync" : "copyWordAsync";
+        needs(function);
         std::string to = addressOf(use(copy.getDst(), Additive),
                                    use(copy.getDstIndices().front(), Additive));
         std::string from =
@@ -121,7 +122,7 @@ bool KernelPrinter::asyncCopy(Operation *op) {
           count = ", " + use(elements).text;
         }
         flushReads();
-        line("copyAsync(" + to + ", " + from + count + ");");
+        line(function + "(" + to + ", " + from + count + ");");
         return true;
       })
       .Case([&](nvgpu::DeviceAsyncCreateGroupOp) {

@@ -116,14 +116,16 @@ bool KernelPrinter::statement(Operation *op) {
         std::string value = use(store.getValueToStore()).text;
         VectorType type = store.getVectorType();
         int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
-        if (store.getMemRefType().getMemorySpace() &&
-            (bits == 64 || bits == 128)) {
+        if (bits == 64 || bits == 128) {
+          std::string function = store.getMemRefType().getMemorySpace()
+                                     ? "storeShared"
+                                     : "storeGlobal";
           needs("Vec");
-          needs("storeShared");
+          needs(function);
           std::string base = use(store.getBase(), Additive);
           std::string at = use(store.getIndices().front(), Multiplicative);
           flushReads();
-          line("storeShared(" + base + " + " + at + ", " + value + ");");
+          line(function + "(" + base + " + " + at + ", " + value + ");");
           return true;
         }
         std::string target =

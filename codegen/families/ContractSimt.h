@@ -4,45 +4,58 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A block computes a tile of rows times columns. It walks the reduction in
-// steps: a step of both operands goes to shared memory, and each thread
-// multiplies its rows by its columns in registers. Rows are the coordinates
-// that the first factor of the product depends on alone, columns those of the
-// second, batches those of both; the factors are whatever the body computes, so
-// that a convolution with its padding is an implicit product of matrices.
+// A block computes a tile of a product of matrices in plain arithmetic: steps
+// of both factors come to shared memory while the one before is multiplied, and
+// each thread has a tile of sums in registers. Rows, columns, batches and depth
+// are those of MatrixProduct.h; a factor is whatever the body computes, so that
+// a convolution with its padding is an implicit product of matrices.
 //
 //===----------------------------------------------------------------------===//
 
 #pragma once
 
+#include "codegen/families/DepthParts.h"
 #include "codegen/families/KernelFrame.h"
-#include "codegen/families/TileDomain.h"
 #include "passes/tile/Tactic.h"
 
 namespace tilewright::families {
 
 /// The sizes of a block's tile.
 struct ContractTile {
-  int64_t rows = 0, columns = 0; ///< of the block
-  int64_t step = 0;              ///< of the reduction
-  int64_t threadRows = 0, threadColumns = 0;
+  int64_t rows = 0, columns = 0;             ///< of the block
+  int64_t step = 0;                          ///< of the depth
+  int64_t threadRows = 0, threadColumns = 0; ///< multiples of `run`
+  int64_t stages = 2;
 
+  /// Elements of f32 that a thread reads from shared memory at once.
+  static constexpr int64_t run = 4;
+
+  int64_t threadsDown() const { return rows / threadRows; }
   int64_t threadsAcross() const { return columns / threadColumns; }
-  int64_t threads() const { return rows / threadRows * threadsAcross(); }
+  int64_t threads() const { return threadsDown() * threadsAcross(); }
+  TileCost cost() const;
 
   mlir::DictionaryAttr toAttribute(mlir::MLIRContext *context,
                                    llvm::StringRef tactic) const;
   static ContractTile fromAttribute(mlir::DictionaryAttr attribute);
 };
 
+/// \returns the tiles to choose from.
+std::vector<ContractTile> contractTiles();
+
 /// \returns why a region of form Reduce is not computed in tiles.
 std::optional<Refusal> refuseContractSimt(const FusedRegion &region);
 
-/// \returns the tile that costs least on `target` of those that `mayUse`
-/// admits; nothing if it admits none. \pre not refused.
+/// \returns the tile that should take least time on `target` of those that
+/// `mayUse` admits; nothing if it admits none. \pre not refused.
 std::optional<ContractTile>
 chooseContractTile(const FusedRegion &region, const TargetSpec &target,
                    llvm::function_ref<bool(const ContractTile &)> mayUse);
+
+/// \returns the parts of the depth with which tiles should take least time;
+/// nothing if that is one part.
+std::optional<DepthParts> chooseSimtParts(const MatrixProduct &product,
+                                          const GpuSpec &gpu);
 
 /// \returns the tasks, sizes and shared memory.
 Launch contractSimtLaunch(const FusedRegion &region, const ContractTile &tile);

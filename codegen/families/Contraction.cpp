@@ -13,14 +13,6 @@ using namespace tilewright::tw;
 
 namespace tilewright::families {
 
-DimExpr extentOf(MLIRContext *context, ArrayRef<TileAxis> axes) {
-  DimExpr extent = DimExpr::constant(context, 1);
-  for (const TileAxis &axis : axes) {
-    extent = extent * axis.extent;
-  }
-  return extent;
-}
-
 std::optional<Contraction> contractionOf(const FusedRegion &region) {
   ReduceOp reduce = region.getReduce();
   Operation *product = productOfBody(reduce);

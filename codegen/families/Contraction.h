@@ -18,8 +18,6 @@ struct Contraction {
     llvm::SmallVector<TileAxis> axes; ///< that this factor alone depends on
     /// Neighbours along the reduction lie side by side in memory.
     bool isContiguous = false;
-
-    tw::DimExpr extent(mlir::MLIRContext *context) const;
   };
   Side rows, columns;
   llvm::SmallVector<TileAxis> batches; ///< that both depend on, or neither
@@ -29,8 +27,5 @@ struct Contraction {
 /// \returns the sides of a region of form Reduce, or nothing when it is no sum
 /// of products.
 std::optional<Contraction> contractionOf(const FusedRegion &region);
-
-/// \returns the product of the axes' extents.
-tw::DimExpr extentOf(mlir::MLIRContext *context, llvm::ArrayRef<TileAxis> axes);
 
 } // namespace tilewright::families

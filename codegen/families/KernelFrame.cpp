@@ -198,6 +198,16 @@ Value KernelFrame::laneOfTeam() {
              : Value(b.create<arith::RemUIOp>(thread, b.constantIndex(team)));
 }
 
+Value KernelFrame::placeAcross() {
+  return b.create<arith::RemUIOp>(laneOfTeam(), b.constantIndex(across));
+}
+
+Value KernelFrame::laneOfResult() {
+  return across == 1 ? laneOfTeam()
+                     : Value(b.create<arith::DivUIOp>(laneOfTeam(),
+                                                      b.constantIndex(across)));
+}
+
 Value KernelFrame::teamOfGrid() {
   int64_t threads = *kernel.getThreads();
   Value block = b.create<gpu::BlockIdOp>(gpu::Dimension::x);

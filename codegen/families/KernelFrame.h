@@ -80,6 +80,15 @@ public:
   /// GPU: the threads that compute a task together, the number of this one
   /// among them, and that of its team in the grid.
   int64_t teamSize() const { return team; }
+  /// GPU: so many threads of a team side by side compute different results;
+  /// those at equal places, the lanes of the team in between, share one.
+  int64_t teamAcross() const { return across; }
+  void setTeamAcross(int64_t places) { across = places; }
+  mlir::Value placeAcross();
+  /// GPU: this thread's number among those that share its results, and how many
+  /// they are.
+  mlir::Value laneOfResult();
+  int64_t lanesOfResult() const { return team / across; }
   mlir::Value laneOfTeam();
   mlir::Value teamOfGrid();
   /// GPU: the teams of the grid.
@@ -117,7 +126,7 @@ private:
   const TargetSpec &target;
   LaneBuilder b;
   twk::KernelOp kernel;
-  int64_t team = 1;
+  int64_t team = 1, across = 1;
   int64_t sharedTaken = 0;
   mlir::Operation *entryEnd = nullptr; // sizes are computed before this
   llvm::DenseMap<tw::DimExpr, Lanes> sizes;

@@ -263,6 +263,36 @@ static bool padsZeros(LoadOp load) {
          matchPattern(load.getOtherwise(), m_AnyZeroFloat());
 }
 
+/// Says which factor is which, and sorts the coordinates by who depends on
+/// them. \param uses for each factor, by number of the coordinate.
+static void sortCoordinates(MatrixProduct &result, ArrayRef<Factor> factors,
+                            ArrayRef<SmallVector<bool>> uses) {
+  unsigned count = result.body().getNumArguments();
+  unsigned parallel = result.reduce.getParallelRank();
+  // The innermost coordinate that one factor has alone is a column.
+  unsigned second = 1;
+  for (unsigned i = 0; i < parallel; ++i) {
+    if (uses[0][i] != uses[1][i]) {
+      second = uses[1][i] ? 1 : 0;
+    }
+  }
+  unsigned first = 1 - second;
+  result.a = factors[first];
+  result.b = factors[second];
+  for (unsigned i = 0; i < count; ++i) {
+    bool ofA = uses[first][i], ofB = uses[second][i];
+    (i >= parallel ? result.depth
+     : ofA == ofB  ? result.batches
+     : ofA         ? result.rows
+                   : result.columns)
+        .push_back(i);
+  }
+  moveToEnd(result.rows, result.a.mostlyContiguous);
+  moveToEnd(result.columns, result.b.mostlyContiguous);
+  moveToEnd(result.depth, result.b.contiguous);
+  moveToEnd(result.depth, result.a.contiguous);
+}
+
 std::optional<MatrixProduct> matchMatrixProduct(const FusedRegion &region,
                                                 Refusal &refusal) {
   auto refuse = [&](const Refusal &reason) {
@@ -297,35 +327,66 @@ std::optional<MatrixProduct> matchMatrixProduct(const FusedRegion &region,
     return refuse(Refusal{"TWT122", "the factors differ in type"});
   }
   unsigned count = result.body().getNumArguments();
-  unsigned parallel = result.reduce.getParallelRank();
   std::optional<SmallVector<bool>> uses[2] = {dependences(loads[0], count),
                                               dependences(loads[1], count)};
   if (!uses[0] || !uses[1]) {
     return refuse(
         Refusal{"TWT123", "the address of a factor comes from memory"});
   }
-  // The innermost coordinate that one factor has alone is a column.
-  unsigned second = 1;
-  for (unsigned i = 0; i < parallel; ++i) {
-    if ((*uses[0])[i] != (*uses[1])[i]) {
-      second = (*uses[1])[i] ? 1 : 0;
+  Factor factors[2];
+  for (unsigned i = 0; i < 2; ++i) {
+    factors[i] = factorOf(loads[i], elements[i]);
+    factors[i].value = product->getOperand(i);
+  }
+  sortCoordinates(result, factors, {*uses[0], *uses[1]});
+  return result;
+}
+
+/// A factor that is computed: neighbours may lie side by side in what it loads.
+static void findMostlyContiguous(Factor &factor, Block &body) {
+  llvm::SmallPtrSet<Operation *, 16> needed = neededFor(factor.value);
+  for (LoadOp load : body.getOps<LoadOp>()) {
+    for (BlockArgument argument : body.getArguments()) {
+      if (needed.contains(load) &&
+          movementOf(load, argument, 1) == Movement::Contiguous) {
+        factor.mostlyContiguous = argument.getArgNumber();
+      }
     }
   }
-  unsigned first = 1 - second;
-  result.a = factorOf(loads[first], elements[first]);
-  result.b = factorOf(loads[second], elements[second]);
-  for (unsigned i = 0; i < count; ++i) {
-    bool ofA = (*uses[first])[i], ofB = (*uses[second])[i];
-    (i >= parallel ? result.depth
-     : ofA == ofB  ? result.batches
-     : ofA         ? result.rows
-                   : result.columns)
-        .push_back(i);
+}
+
+std::optional<MatrixProduct> matchSumOfProducts(const FusedRegion &region) {
+  MatrixProduct result;
+  result.reduce = region.getReduce();
+  Operation *product = productOfBody(result.reduce);
+  if (!product) {
+    return std::nullopt;
   }
-  moveToEnd(result.rows, result.a.mostlyContiguous);
-  moveToEnd(result.columns, result.b.mostlyContiguous);
-  moveToEnd(result.depth, result.b.contiguous);
-  moveToEnd(result.depth, result.a.contiguous);
+  Factor factors[2];
+  SmallVector<bool> uses[2];
+  for (unsigned i = 0; i < 2; ++i) {
+    Factor &factor = factors[i];
+    factor.value = product->getOperand(i);
+    for (BlockArgument argument : result.body().getArguments()) {
+      uses[i].push_back(dependsOn(factor.value, argument));
+    }
+    Type element;
+    LoadOp load = factor.value.getDefiningOp()
+                      ? matchFactor(factor.value, element)
+                      : LoadOp();
+    bool isPlain = load && padsZeros(load) &&
+                   isa<BlockArgument>(stripReshapes(load.getSource())) &&
+                   dependences(load, result.body().getNumArguments());
+    if (isPlain) {
+      factor.load = load;
+      factor.element = element;
+      findContiguous(factor);
+    } else {
+      factor.element = Float32Type::get(result.reduce.getContext());
+      findMostlyContiguous(factor, result.body());
+    }
+  }
+  sortCoordinates(result, factors, {uses[0], uses[1]});
   return result;
 }
 

@@ -22,6 +22,9 @@ namespace tilewright::families {
 
 /// One factor of a contraction.
 struct Factor {
+  mlir::Value value; ///< what is multiplied: a scalar of the body
+  /// What it is, or is widened from; null where it is computed otherwise (for a
+  /// matrix unit it never is). A false guard gives zero.
   mutable tw::LoadOp load; // ODS accessors are not const
   mlir::Type element;      ///< of the tensor: f16, bf16, f32, i8, ui8 or f8
   /// The argument of the body along which neighbours lie side by side in
@@ -49,8 +52,13 @@ struct MatrixProduct {
   tw::DimExpr extentOf(llvm::ArrayRef<unsigned> coordinates) const;
 };
 
-/// \returns the form of a region's reduction, or why it has none.
+/// \returns the form of a region's reduction for matrix units, or why it has
+/// none.
 std::optional<MatrixProduct> matchMatrixProduct(const FusedRegion &region,
                                                 Refusal &refusal);
+
+/// \returns the form of any sum of products, whatever its factors are; nothing
+/// if the reduction is none.
+std::optional<MatrixProduct> matchSumOfProducts(const FusedRegion &region);
 
 } // namespace tilewright::families

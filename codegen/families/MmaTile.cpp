@@ -68,89 +68,28 @@ int64_t mmaRate(const GpuSpec &gpu, Type element) {
                                              : gpu.mmaF8;
 }
 
-namespace {
-
-/// What the model knows of a contraction; unknown extents are guessed.
+/// What the model knows of a contraction.
 struct Problem {
-  double batches, rows, columns, depth;
+  ProductSize size;
   int64_t elementBytes;
-  double rate;           ///< multiply-adds per multiprocessor and clock
   int64_t moreRegisters; ///< of a thread, beside the tile's
 };
 
-} // namespace
-
-static double guessed(const MatrixProduct &contraction,
-                      ArrayRef<unsigned> coordinates) {
-  // What is dynamic is mostly a batch or a length.
-  constexpr double usual = 256;
-  double product = 1;
-  for (unsigned coordinate : coordinates) {
-    std::optional<int64_t> extent =
-        contraction.extentOf(coordinate).getConstant();
-    product *= extent ? static_cast<double>(*extent) : usual;
-  }
-  return std::max(product, 1.0);
-}
-
-static double ceilDiv(double x, double y) { return std::ceil(x / y); }
-
-/// Blocks of a tile that a multiprocessor holds at once.
-static int64_t blocksAtOnce(const MmaTile &tile, const Problem &problem,
-                            const GpuSpec &gpu) {
-  int64_t shared = tile.sharedBytes(problem.elementBytes);
-  int64_t registers = tile.registers() + problem.moreRegisters;
-  if (shared > gpu.sharedBytesPerBlock ||
-      registers > GpuSpec::mostRegistersPerThread) {
-    return 0;
-  }
-  // What the hardware keeps for itself of each block.
-  constexpr int64_t reservedBytes = 1024;
-  return std::min(
-      {gpu.sharedBytesPerMultiprocessor / (shared + reservedBytes),
-       gpu.registersPerMultiprocessor / (tile.registers() * tile.threads()),
-       gpu.threadsPerMultiprocessor / tile.threads(),
-       static_cast<int64_t>(gpu.blocksPerMultiprocessor)});
-}
-
-/// Clocks that a launch takes: the matrix units of a multiprocessor and the
-/// GPU's memory work at the same time.
-static double clocksOf(const MmaTile &tile, const Problem &problem,
-                       const GpuSpec &gpu) {
-  int64_t resident = blocksAtOnce(tile, problem, gpu);
-  double blocks = problem.batches * ceilDiv(problem.rows, tile.rows) *
-                  ceilDiv(problem.columns, tile.columns);
-  double steps = ceilDiv(problem.depth, tile.depth);
-  double waves = ceilDiv(blocks, double(gpu.multiprocessors));
-  double products = double(tile.rows * tile.columns * tile.depth);
+static TileCost costOf(const MmaTile &tile, const Problem &problem) {
   // Each unit of 16x8 needs a row fragment and half a pair of columns from
-  // shared memory, 128 bytes of which come per clock.
+  // shared memory.
   double fragmentBytes = double(tile.rows * tile.warpsAlongColumns +
                                 tile.columns * tile.warpsAlongRows) *
-                         tile.depth * problem.elementBytes;
-  constexpr double sharedBytesPerClock = 128;
-  // Of each block so many steps are on their way from memory at once.
-  constexpr double latency = 800;
-  double together = std::min(double(resident), waves);
-  double arrival = latency / (double(tile.stages - 1) * together);
-  // With few warps, what one of them waits for is not hidden by others.
-  constexpr double warpsToHide = 8;
-  double warps = together * double(tile.threads()) / GpuSpec::warpSize;
-  double exposed = std::max(1.0, std::sqrt(warpsToHide / warps));
-  double step = std::max({products / problem.rate * exposed,
-                          fragmentBytes / sharedBytesPerClock, arrival});
-  // A block begins by waiting for memory, and ends by writing its sums.
-  constexpr double clocksPerSum = 0.25;
-  double sums = clocksPerSum * double(tile.rows * tile.columns);
-  double compute =
-      waves * (steps * step + sums) + ceilDiv(waves, together) * latency;
-  double bytes = blocks * steps * tile.stageBytes(problem.elementBytes);
-  // Tiles of neighbouring blocks come from the second cache, which is about
-  // three times as fast as memory.
-  constexpr double cacheOverMemory = 3;
-  double bytesPerClock = cacheOverMemory * double(gpu.memoryGBPerSecond) *
-                         1000 / double(gpu.clockMHz);
-  return std::max(compute, bytes / bytesPerClock);
+                         double(tile.depth * problem.elementBytes);
+  return {tile.rows,
+          tile.columns,
+          tile.depth,
+          tile.stages,
+          tile.threads(),
+          tile.registers() + problem.moreRegisters,
+          tile.sharedBytes(problem.elementBytes),
+          tile.stageBytes(problem.elementBytes),
+          fragmentBytes};
 }
 
 std::vector<MmaTile> mmaTiles(int64_t elementBytes) {
@@ -179,13 +118,10 @@ static Problem problemOf(const MatrixProduct &contraction, const GpuSpec &gpu) {
   bool isConverted =
       gpu.computeCapability >= hopper &&
       isa<Float8E4M3FNType, Float8E5M2Type>(contraction.a.element);
-  return {guessed(contraction, contraction.batches),
-          guessed(contraction, contraction.rows),
-          guessed(contraction, contraction.columns),
-          guessed(contraction, contraction.depth),
-          storageBytes(contraction.a.element),
-          double(mmaRate(gpu, contraction.a.element)),
-          isConverted ? conversionRegisters : 0};
+  return {
+      ProductSize::of(contraction, double(mmaRate(gpu, contraction.a.element))),
+      storageBytes(contraction.a.element),
+      isConverted ? conversionRegisters : 0};
 }
 
 static std::optional<std::pair<MmaTile, double>>
@@ -193,10 +129,11 @@ bestTile(const Problem &problem, const GpuSpec &gpu,
          llvm::function_ref<bool(const MmaTile &)> mayUse) {
   std::optional<std::pair<MmaTile, double>> best;
   for (const MmaTile &tile : mmaTiles(problem.elementBytes)) {
-    if (blocksAtOnce(tile, problem, gpu) == 0 || !mayUse(tile)) {
+    TileCost cost = costOf(tile, problem);
+    if (cost.blocksAtOnce(gpu) == 0 || !mayUse(tile)) {
       continue;
     }
-    double clocks = clocksOf(tile, problem, gpu);
+    double clocks = cost.clocksOf(problem.size, gpu);
     if (!best || clocks < best->second) {
       best = {tile, clocks};
     }
@@ -211,52 +148,18 @@ chooseMmaTile(const MatrixProduct &contraction, const GpuSpec &gpu,
   return best ? std::optional(best->first) : std::nullopt;
 }
 
-std::optional<DepthParts> chooseDepthParts(const MatrixProduct &contraction,
-                                           const GpuSpec &gpu) {
-  // The longest coordinate: what is left of it should still be whole chunks.
-  std::optional<unsigned> coordinate;
-  int64_t extent = 0;
-  for (unsigned candidate : contraction.depth) {
-    std::optional<int64_t> constant =
-        contraction.extentOf(candidate).getConstant();
-    if (constant && *constant > extent) {
-      coordinate = candidate;
-      extent = *constant;
-    }
-  }
+std::optional<DepthParts> chooseMmaParts(const MatrixProduct &contraction,
+                                         const GpuSpec &gpu) {
   Problem problem = problemOf(contraction, gpu);
-  auto anyTile = [](const MmaTile &) { return true; };
-  auto whole = bestTile(problem, gpu, anyTile);
-  if (!coordinate || !whole) {
-    return std::nullopt;
-  }
-  double least = whole->second;
-  std::optional<DepthParts> best;
-  int64_t chunk = MmaTile::unitBytes / problem.elementBytes;
-  constexpr int64_t mostParts = 32;
-  for (int64_t count = 2; count <= mostParts; ++count) {
-    if (extent % (count * chunk) != 0) {
-      continue;
-    }
+  auto clocks = [&](const ProductSize &size) -> std::optional<double> {
     Problem divided = problem;
-    divided.batches *= double(count);
-    divided.depth /= double(count);
-    auto tile = bestTile(divided, gpu, anyTile);
-    // The sums of the parts are written and read, by a launch of its own.
-    constexpr double launchMicroseconds = 3, sumBytes = 4;
-    double bytes = 2 * double(count) * problem.batches * problem.rows *
-                   problem.columns * sumBytes;
-    double clocksPerMicrosecond = double(gpu.clockMHz);
-    double bytesPerMicrosecond = double(gpu.memoryGBPerSecond) * 1000;
-    double clocks =
-        tile->second + clocksPerMicrosecond *
-                           (launchMicroseconds + bytes / bytesPerMicrosecond);
-    if (clocks < least) {
-      least = clocks;
-      best = {*coordinate, count};
-    }
-  }
-  return best;
+    divided.size = size;
+    auto best = bestTile(divided, gpu, [](const MmaTile &) { return true; });
+    return best ? std::optional(best->second) : std::nullopt;
+  };
+  return chooseDepthParts(contraction, problem.size,
+                          MmaTile::unitBytes / problem.elementBytes, gpu,
+                          clocks);
 }
 
 } // namespace tilewright::families

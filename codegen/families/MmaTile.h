@@ -13,8 +13,7 @@
 
 #pragma once
 
-#include "codegen/families/MatrixProduct.h"
-#include "targets/TargetSpec.h"
+#include "codegen/families/DepthParts.h"
 
 namespace tilewright::families {
 
@@ -63,15 +62,9 @@ std::optional<MmaTile>
 chooseMmaTile(const MatrixProduct &contraction, const GpuSpec &gpu,
               llvm::function_ref<bool(const MmaTile &)> mayUse);
 
-/// Parts of a contraction's depth that blocks of their own compute.
-struct DepthParts {
-  unsigned coordinate; ///< what is divided: an argument of the body
-  int64_t count;       ///< divides its extent
-};
-
-/// \returns the parts with which a contraction should take least time, their
-/// sum included; nothing if that is one part.
-std::optional<DepthParts> chooseDepthParts(const MatrixProduct &contraction,
-                                           const GpuSpec &gpu);
+/// \returns the parts of the depth with which matrix units should take least
+/// time; nothing if that is one part.
+std::optional<DepthParts> chooseMmaParts(const MatrixProduct &contraction,
+                                         const GpuSpec &gpu);
 
 } // namespace tilewright::families

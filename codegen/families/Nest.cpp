@@ -58,6 +58,9 @@ DictionaryAttr NestParameters::toAttribute(MLIRContext *context,
   if (shortTile > 1) {
     add("short_tile", b.getI64IntegerAttr(shortTile));
   }
+  if (across > 1) {
+    add("across", b.getI64IntegerAttr(across));
+  }
   if (innerVector) {
     add("inner_vector", b.getUnitAttr());
   }
@@ -92,6 +95,7 @@ NestParameters NestParameters::fromAttribute(DictionaryAttr attribute) {
   result.blockAxis = integer("block_axis", 0);
   result.shortTile = integer("short_tile", 1);
   result.packs = attribute.contains("packs");
+  result.across = integer("across", 1);
   auto axes = attribute.getAs<DenseI64ArrayAttr>("unroll");
   auto counts = attribute.getAs<DenseI64ArrayAttr>("tile");
   if (axes && counts) {
@@ -246,6 +250,7 @@ Lanes NestEmitter::makePads() {
 
 Status NestEmitter::run() {
   Lanes padding = makePads();
+  frame.setTeamAcross(parameters.across);
   space = taskSpaceOf(region, domain, parameters);
   if (parameters.packs) {
     preparePanel(padding);
@@ -381,6 +386,12 @@ Status NestEmitter::vectorTiles(Value from, TileBody body) {
     b.setWidth(1);
     return status;
   };
+  if (int64_t across = frame.teamAcross(); across > 1) {
+    // Each place across the team has a vector of its own.
+    Value own =
+        b.create<arith::MulIOp>(frame.placeAcross(), b.constantIndex(width));
+    return whole(b.create<arith::AddIOp>(from, own));
+  }
   if (chunk == width) {
     if (!hasTail) {
       return whole(from);
@@ -623,7 +634,7 @@ Result<twk::KernelOp> buildNest(const FusedRegion &region,
   KernelFrame frame(region, target, name, builder);
   Status status = NestEmitter(frame, region, parameters).run();
   if (status && frame.isSimt() && parameters.width > 1) {
-    status = takeVectorsApart(frame.getKernel());
+    status = takeVectorsApart(frame.getKernel().getEntry());
   }
   if (!status) {
     frame.getKernel()->erase();

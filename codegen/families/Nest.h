@@ -38,6 +38,9 @@ struct NestParameters {
   /// Where an unrolled axis turns out shorter than its tile: tiles of so many;
   /// 1: one by one.
   int64_t shortTile = 1;
+  /// GPU: vectors of a chunk, one for each place across a team
+  /// (KernelFrame.h).
+  int64_t across = 1;
   bool innerVector = false; ///< lanes run along the innermost reduction axis
   bool wide = false;        ///< accumulate floats in f64
   bool simt = false;        ///< a task is that of a GPU's thread

@@ -95,7 +95,8 @@ Status ReductionEmitter::prepare() {
   }
   unrolledFrom = plan.axes.size();
   // NVRTC unrolls on its own, but does not see what copies share.
-  if (plan.innerWidth == 1 && (!frame.isSimt() || copies.size() > 1)) {
+  if (plan.innerWidth == 1 &&
+      (!frame.isSimt() || (copies.size() > 1 && frame.teamSize() == 1))) {
     int64_t steps = 1;
     while (unrolledFrom > 0) {
       std::optional<int64_t> extent =
@@ -210,7 +211,7 @@ ReductionEmitter::innermostLoop(const TileAxis &axis,
   };
   Value zero = b.constantIndex(0), end = frame.sizeValue(axis.extent);
   if (hasTeam) {
-    return run(frame.laneOfTeam(), end, frame.teamSize(), accumulators);
+    return run(frame.laneOfResult(), end, frame.lanesOfResult(), accumulators);
   }
   if (extent || steps == 1) {
     return run(zero, end, steps, accumulators);
@@ -224,7 +225,7 @@ ReductionEmitter::innermostLoop(const TileAxis &axis,
 
 /// Vectors along the innermost axis, then its tail: one masked step, or
 /// scalars of their own where the machine has no masks. The accumulators are
-/// the vectors, then those scalars.
+/// the vectors, then those scalars. A team's threads take vectors in turn.
 Result<SmallVector<Value>>
 ReductionEmitter::innerVectorLoop(const TileAxis &axis,
                                   ArrayRef<Value> accumulators) {
@@ -237,9 +238,15 @@ ReductionEmitter::innerVectorLoop(const TileAxis &axis,
   Value mainEnd = b.first(b.mul(blocks, Lanes::index(width)));
   SmallVector<Value> vectors(accumulators.take_front(count));
   SmallVector<Value> scalars(accumulators.drop_front(count));
+  bool hasTeam = frame.teamSize() > 1;
+  int64_t threads = hasTeam ? frame.lanesOfResult() : 1;
+  Value first = hasTeam ? frame.laneOfResult() : b.constantIndex(0);
   if (!extent || *extent >= width) {
+    Value start =
+        hasTeam ? Value(b.create<arith::MulIOp>(first, b.constantIndex(width)))
+                : first;
     Result<SmallVector<Value>> main =
-        forLoop(b.constantIndex(0), mainEnd, width, vectors,
+        forLoop(start, mainEnd, width * threads, vectors,
                 [&](Value position, ArrayRef<Value> carried) {
                   coordinates[axis.last] = Lanes::coordinate(position, width);
                   return step(carried, Value());
@@ -253,11 +260,14 @@ ReductionEmitter::innerVectorLoop(const TileAxis &axis,
   }
   if (!scalars.empty()) {
     b.setWidth(1);
-    Result<SmallVector<Value>> tail = forLoop(
-        mainEnd, end, 1, scalars, [&](Value position, ArrayRef<Value> carried) {
-          coordinates[axis.last] = Lanes::index(position);
-          return step(carried, Value());
-        });
+    Value start =
+        hasTeam ? Value(b.create<arith::AddIOp>(mainEnd, first)) : mainEnd;
+    Result<SmallVector<Value>> tail =
+        forLoop(start, end, threads, scalars,
+                [&](Value position, ArrayRef<Value> carried) {
+                  coordinates[axis.last] = Lanes::index(position);
+                  return step(carried, Value());
+                });
     b.setWidth(width);
     TW_RETURN_IF_ERROR(tail.status());
     llvm::append_range(vectors, *tail);
@@ -397,19 +407,41 @@ Value ReductionEmitter::across(Value vector) {
   return b.create<vector::ExtractOp>(vector, ArrayRef<int64_t>{0});
 }
 
-/// Folds what the threads of a team have got. Shuffles take 32 and 64 bits.
-Value ReductionEmitter::acrossTeam(Value value) {
-  Type type = value.getType();
+/// Folds what the threads of a team have got: scalars, or vectors whose lanes
+/// are results of their own. Shuffles take 32 and 64 bits.
+void ReductionEmitter::acrossTeam(SmallVectorImpl<Value> &values) {
+  Type type = getElementTypeOrSelf(values.front().getType());
   bool isNarrow = type.getIntOrFloatBitWidth() < 32;
-  if (isNarrow) {
-    value = isUnsignedFold
-                ? Value(b.create<arith::ExtUIOp>(b.getI32Type(), value))
-                : Value(b.create<arith::ExtSIOp>(b.getI32Type(), value));
+  SmallVector<Value> parts;
+  for (Value value : values) {
+    auto vector = dyn_cast<VectorType>(value.getType());
+    for (int64_t i = 0; i < (vector ? vector.getNumElements() : 1); ++i) {
+      Value part =
+          vector ? b.create<vector::ExtractOp>(value, ArrayRef<int64_t>{i})
+                 : value;
+      if (isNarrow) {
+        part = isUnsignedFold
+                   ? Value(b.create<arith::ExtUIOp>(b.getI32Type(), part))
+                   : Value(b.create<arith::ExtSIOp>(b.getI32Type(), part));
+      }
+      parts.push_back(part);
+    }
   }
-  value = foldTeam(frame, value, [&](Value x, Value y) {
+  parts = foldTeam(frame, parts, [&](Value x, Value y) {
     return fold(b, reduce.getKind(), isUnsignedFold, x, y);
   });
-  return isNarrow ? Value(b.create<arith::TruncIOp>(type, value)) : value;
+  for (Value &part : parts) {
+    part = isNarrow ? Value(b.create<arith::TruncIOp>(type, part)) : part;
+  }
+  ArrayRef<Value> rest = parts;
+  for (Value &value : values) {
+    auto vector = dyn_cast<VectorType>(value.getType());
+    size_t count = vector ? vector.getNumElements() : 1;
+    value = vector ? b.create<vector::FromElementsOp>(vector,
+                                                      rest.take_front(count))
+                   : rest.front();
+    rest = rest.drop_front(count);
+  }
 }
 
 Lanes ReductionEmitter::finish(Value value) {
@@ -450,7 +482,7 @@ Result<SmallVector<Lanes>> ReductionEmitter::run() {
   }
   b.setWidth(outerWidth);
   TW_RETURN_IF_ERROR(values.status());
-  SmallVector<Lanes> results;
+  SmallVector<Value> totals;
   for (size_t copy = 0; copy < count; ++copy) {
     Value value = (*values)[reduce.isArg() ? count + copy : copy];
     if (plan.innerWidth > 1) {
@@ -460,10 +492,14 @@ Result<SmallVector<Lanes>> ReductionEmitter::run() {
                      (*values)[count + copy]);
       }
     }
-    if (frame.teamSize() > 1 && !plan.axes.empty()) {
-      value = acrossTeam(value);
-    }
-    results.push_back(finish(value));
+    totals.push_back(value);
+  }
+  if (frame.teamSize() > 1 && !plan.axes.empty()) {
+    acrossTeam(totals);
+  }
+  SmallVector<Lanes> results;
+  for (Value total : totals) {
+    results.push_back(finish(total));
   }
   return results;
 }

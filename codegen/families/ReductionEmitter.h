@@ -82,7 +82,7 @@ private:
   }
   bool isVector() const { return b.getWidth() > 1; }
   mlir::Value across(mlir::Value vector);
-  mlir::Value acrossTeam(mlir::Value value);
+  void acrossTeam(llvm::SmallVectorImpl<mlir::Value> &values);
   Lanes finish(mlir::Value accumulator);
 
   template <typename Body>

@@ -353,8 +353,8 @@ Status RowEmitter::reduction(ReduceOp reduce) {
       product);
   TW_RETURN_IF_ERROR(emitted);
   total = foldTeam(frame, total, [&](Value x, Value y) {
-    return fold(b, kind, isUnsigned, x, y);
-  });
+            return fold(b, kind, isUnsigned, x, y);
+          }).front();
   Type element = bodyType(scalarType(elementTypeOf(reduce.getType())));
   if (element != accumulator) {
     total = isFloat ? Value(b.create<arith::TruncFOp>(element, total))

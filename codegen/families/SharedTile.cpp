@@ -27,13 +27,14 @@ constexpr int64_t chunksOfBanks = 8;
 //===----------------------------------------------------------------------===//
 
 SharedTile::SharedTile(const Factor &factor, ArrayRef<unsigned> coordinates,
-                       int64_t positions, int64_t depth, int64_t stages)
+                       int64_t positions, int64_t depth, int64_t stages,
+                       bool likeMemory)
     : factor(factor), coordinates(coordinates), positions(positions),
       depth(depth), stages(stages), elementBytes(storageBytes(factor.element)) {
   isTransposed = llvm::is_contained(
       coordinates, static_cast<unsigned>(factor.mostlyContiguous));
   // ldmatrix transposes elements of 16 bits; others are as they are read.
-  alongDepth = !isTransposed || elementBytes != 2;
+  alongDepth = !isTransposed || (elementBytes != 2 && !likeMemory);
 }
 
 Value SharedTile::permutationOf(LaneBuilder &b, Value line) const {
@@ -129,7 +130,7 @@ std::optional<Value> whenChunksAreWhole(KernelFrame &frame,
 }
 
 void copyChunk(LaneBuilder &b, Value shared, Value to, const Memory &memory,
-               Value from, Value inside, int64_t elements) {
+               Value from, Value inside, int64_t elements, bool isWhole) {
   Value count = b.constantIndex(elements);
   if (inside) {
     Value zero = b.constantIndex(0);
@@ -139,7 +140,7 @@ void copyChunk(LaneBuilder &b, Value shared, Value to, const Memory &memory,
   b.create<nvgpu::DeviceAsyncCopyOp>(
       nvgpu::DeviceAsyncTokenType::get(b.getContext()), shared, ValueRange(to),
       memory.memref, ValueRange(from), b.getIndexAttr(elements), count,
-      b.getUnitAttr());
+      isWhole ? b.getUnitAttr() : UnitAttr());
 }
 
 /// Decides whether chunks can be copied as such.
@@ -219,7 +220,6 @@ Status TileCopy::copyChunks(Value step, Value stage) {
   int64_t chunks = tile.lines() * tile.chunksOfLine();
   IndexMath math(b);
   Value firstDepth = math.times(step, tile.depth);
-  const Memory &memory = *frame.memoryOf(LoadOp(tile.factor.load).getSource());
   auto copy = [&](Value number) -> Status {
     Value line = b.named("line", math.over(number, tile.chunksOfLine()));
     Value chunk = b.named("chunk", math.mod(number, tile.chunksOfLine()));
@@ -228,14 +228,26 @@ Status TileCopy::copyChunks(Value step, Value stage) {
     Value depth = math.plus(firstDepth, tile.alongDepth ? within : line);
     Result<Address> address = addressOf(position, depth);
     TW_RETURN_IF_ERROR(address.status());
-    Value to =
-        tile.offsetOf(b, stage, line, chunk, tile.permutationOf(b, line));
-    copyChunk(b, tile.memory, to, memory, address->offset, address->inside,
+    copyAsync(*address,
+              tile.offsetOf(b, stage, line, chunk, tile.permutationOf(b, line)),
               tile.chunkElements());
     return Status::ok();
   };
+  return overThreads(chunks, copy);
+}
+
+/// Starts a copy; what is outside of the factor becomes zeros.
+void TileCopy::copyAsync(const Address &from, Value to, int64_t count) {
+  copyChunk(b, tile.memory, to,
+            *frame.memoryOf(LoadOp(tile.factor.load).getSource()), from.offset,
+            from.inside, count, count == tile.chunkElements());
+}
+
+Status TileCopy::overThreads(int64_t count,
+                             llvm::function_ref<Status(Value)> body) {
+  IndexMath math(b);
   auto loop = b.create<scf::ForOp>(
-      b.constantIndex(0), b.constantIndex(llvm::divideCeil(chunks, threads)),
+      b.constantIndex(0), b.constantIndex(llvm::divideCeil(count, threads)),
       b.constantIndex(1));
   loop->setAttr(twk::nameAttr, b.getStringAttr("part"));
   loop->setAttr(twk::unrollAttr, b.getUnitAttr());
@@ -243,15 +255,40 @@ Status TileCopy::copyChunks(Value step, Value stage) {
   b.setInsertionPointToStart(loop.getBody());
   Value number = b.named(
       "number", math.plus(thread, math.times(loop.getInductionVar(), threads)));
-  if (chunks % threads == 0) {
-    return copy(number);
+  if (count % threads == 0) {
+    return body(number);
   }
-  return emitIf(b, math.isLess(number, b.constantIndex(chunks)),
-                [&] { return copy(number); });
+  return emitIf(b, math.isLess(number, b.constantIndex(count)),
+                [&] { return body(number); });
 }
 
-/// Through registers, element by element: any alignment, any order.
+/// Asynchronous copies of single elements of 4 bytes. Threads side by side take
+/// neighbours of a line, which lie side by side in memory.
+Status TileCopy::copySingles(Value step, Value stage) {
+  IndexMath math(b);
+  Value firstDepth = math.times(step, tile.depth);
+  return overThreads(tile.elements(), [&](Value number) -> Status {
+    Value line = b.named("line", math.over(number, tile.lineElements()));
+    Value within = b.named("within", math.mod(number, tile.lineElements()));
+    Value position = math.plus(firstPosition, tile.alongDepth ? line : within);
+    Value depth = math.plus(firstDepth, tile.alongDepth ? within : line);
+    Result<Address> address = addressOf(position, depth);
+    TW_RETURN_IF_ERROR(address.status());
+    Value to =
+        tile.offsetOf(b, stage, line, math.over(within, tile.chunkElements()),
+                      tile.permutationOf(b, line));
+    copyAsync(*address, math.plus(to, math.mod(within, tile.chunkElements())),
+              1);
+    return Status::ok();
+  });
+}
+
+/// Element by element: any alignment, any order. What is smaller than 4 bytes,
+/// or lies across the lines, goes through registers.
 Status TileCopy::copyElements(Value step, Value stage) {
+  if (tile.elementBytes == 4 && tile.alongDepth != tile.isTransposed) {
+    return copySingles(step, stage);
+  }
   int64_t chunks = tile.lines() * tile.chunksOfLine();
   IndexMath math(b);
   Value firstDepth = math.times(step, tile.depth);

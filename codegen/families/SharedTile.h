@@ -22,8 +22,10 @@ namespace tilewright::families {
 
 struct SharedTile {
   /// \param positions rows or columns, \param depth elements of a step.
+  /// \param likeMemory lines lie as in memory, not as matrix units read them.
   SharedTile(const Factor &factor, llvm::ArrayRef<unsigned> coordinates,
-             int64_t positions, int64_t depth, int64_t stages);
+             int64_t positions, int64_t depth, int64_t stages,
+             bool likeMemory = false);
 
   const Factor &factor;
   llvm::ArrayRef<unsigned> coordinates; ///< the positions'
@@ -68,6 +70,11 @@ private:
   Result<Address> addressOf(mlir::Value position, mlir::Value depth);
   Status copyChunks(mlir::Value step, mlir::Value stage);
   Status copyElements(mlir::Value step, mlir::Value stage);
+  Status copySingles(mlir::Value step, mlir::Value stage);
+  void copyAsync(const Address &from, mlir::Value to, int64_t elements);
+  /// Emits a loop of the block's threads over `count` things.
+  Status overThreads(int64_t count,
+                     llvm::function_ref<Status(mlir::Value)> body);
 
   KernelFrame &frame;
   LaneBuilder &b;
@@ -90,11 +97,11 @@ std::optional<mlir::Value> whenChunksAreWhole(KernelFrame &frame,
                                               tw::DimExpr extent,
                                               int64_t elements);
 
-/// Copies a chunk of `elements` elements at `from` to `to` in the background;
-/// zeros where `inside` is false. Null is true.
+/// Copies `elements` elements at `from` to `to` in the background; zeros where
+/// `inside` is false. Null is true. Whole chunks pass the first cache by.
 void copyChunk(LaneBuilder &b, mlir::Value shared, mlir::Value to,
                const Memory &memory, mlir::Value from, mlir::Value inside,
-               int64_t elements);
+               int64_t elements, bool isWhole = true);
 
 /// \returns the positions' coordinates for the number `index` in the row-major
 /// order of `group`, into `coordinates`.

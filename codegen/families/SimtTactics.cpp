@@ -8,6 +8,7 @@
 #include "codegen/families/Access.h"
 #include "codegen/families/AttentionTactics.h"
 #include "codegen/families/ContractSimt.h"
+#include "codegen/families/FewRows.h"
 #include "codegen/families/Grid.h"
 #include "codegen/families/MmaTactic.h"
 #include "codegen/families/Nest.h"
@@ -17,6 +18,8 @@
 #include "codegen/families/Rows.h"
 #include "codegen/families/RowsSimt.h"
 #include "codegen/families/Team.h"
+#include "codegen/families/TransposeSimt.h"
+#include "codegen/families/VectorAccess.h"
 #include "passes/tile/DroppedTiles.h"
 
 using namespace mlir;
@@ -47,9 +50,7 @@ public:
     Result<FusedRegion> region = analyseRegion(op);
     TW_RETURN_IF_ERROR(region.status());
     auto parametersOf = [&](const ContractTile &tile) {
-      int64_t threads = tile.threads();
-      return Grid{threads, mostBlocks, threads}.addTo(
-          tile.toAttribute(op.getContext(), name()));
+      return tile.toAttribute(op.getContext(), name());
     };
     auto tile =
         chooseContractTile(*region, target, [&](const ContractTile &tile) {
@@ -78,10 +79,6 @@ public:
                              ContractTile::fromAttribute(parametersOf(op)),
                              target, kernelName, builder);
   }
-
-private:
-  /// A block has one tile.
-  static constexpr int64_t mostBlocks = INT32_MAX;
 };
 
 /// A warp or a block for each result of a reduction.
@@ -126,7 +123,11 @@ public:
     bool isLong = results(*region) < fewResults && steps > longReduction;
     Grid grid = isLong ? Grid::fill(target, manyThreads, manyThreads)
                        : Grid::fill(target, usualThreads, warpSize);
-    return grid.addTo(NestParameters().toAttribute(op.getContext(), name()));
+    const TileAxis &along = tileDomainOf(*region).reductions.front().back();
+    NestParameters parameters;
+    parameters.width = foldWidth(*region, along);
+    parameters.innerVector = parameters.width > 1;
+    return grid.addTo(parameters.toAttribute(op.getContext(), name()));
   }
 
   Result<Launch> launch(FusedOp op) const override {
@@ -242,19 +243,23 @@ struct Tactics {
   RegisterRows registerRows;
   BlockRows blockRows;
   VectorMaps vectorMaps;
+  TransposedMaps transposedMaps;
   SlidingWindow window;
+  FewRows fewRows;
   ReferenceTactic reference{"reference.simt", /*wide=*/false};
 
-  std::vector<const Tactic *> forReduce = {&mma, &contraction, &window,
-                                           &teamReduce, &reference};
+  std::vector<const Tactic *> forReduce = {&mma,    &contraction, &fewRows,
+                                           &window, &teamReduce,  &reference};
   std::vector<const Tactic *> forRows = {&registerRows, &blockRows, &reference};
   std::vector<const Tactic *> forAttention = {&attentionMma, &attentionTiles,
                                               &reference};
-  std::vector<const Tactic *> forMaps = {&vectorMaps, &reference};
+  std::vector<const Tactic *> forMaps = {&vectorMaps, &transposedMaps,
+                                         &reference};
   std::vector<const Tactic *> forOthers = {&reference};
   std::vector<const Tactic *> all = {
-      &mma,        &contraction, &teamReduce,   &registerRows,   &blockRows,
-      &vectorMaps, &window,      &attentionMma, &attentionTiles, &reference};
+      &mma,          &contraction,    &teamReduce,     &registerRows,
+      &blockRows,    &vectorMaps,     &window,         &fewRows,
+      &attentionMma, &attentionTiles, &transposedMaps, &reference};
 };
 
 } // namespace

@@ -205,6 +205,10 @@ bool VectorSplitter::rearrangement(Operation *op) {
                                 lanesOf(broadcast.getSource()).front());
         return !isVector(broadcast.getSourceType());
       })
+      .Case([&](vector::FromElementsOp vector) {
+        lanes[vector] = llvm::to_vector(vector.getElements());
+        return true;
+      })
       .Case([&](vector::ShuffleOp shuffle) {
         SmallVector<Value> both = flatten({shuffle.getV1(), shuffle.getV2()}),
                            all;
@@ -357,9 +361,9 @@ void VectorSplitter::erase() {
   }
 }
 
-Status takeVectorsApart(twk::KernelOp kernel) {
-  VectorSplitter splitter(kernel.getContext());
-  TW_RETURN_IF_ERROR(splitter.run(kernel.getEntry()));
+Status takeVectorsApart(Block &block) {
+  VectorSplitter splitter(block.getParentOp()->getContext());
+  TW_RETURN_IF_ERROR(splitter.run(block));
   splitter.erase();
   return Status::ok();
 }

@@ -17,10 +17,11 @@
 
 namespace tilewright::families {
 
-/// Takes the vectors of a kernel of the model `simt` apart. Loads and stores
+/// Takes the vectors in a block of a kernel of the model `simt` apart; none
+/// comes from outside of it or leaves it. Loads and stores
 /// stay vectors of as many bytes as their `alignment` says; without one they
 /// become accesses of single elements.
 /// Error: Internal, for a vector operation that only processors have.
-Status takeVectorsApart(twk::KernelOp kernel);
+Status takeVectorsApart(mlir::Block &block);
 
 } // namespace tilewright::families

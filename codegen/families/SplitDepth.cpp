@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/SplitDepth.h"
+#include "codegen/families/ContractSimt.h"
 #include "codegen/families/MmaTactic.h"
 #include "codegen/families/MmaTile.h"
 #include "ir/BodyBuilder.h"
@@ -138,19 +139,18 @@ static void divide(FusedOp op, const MatrixProduct &contraction,
 Status splitDepth(ModuleOp module, const TargetSpec &target, DecisionLog &log) {
   SmallVector<FusedOp> regions;
   module.walk([&](FusedOp op) { regions.push_back(op); });
-  MmaContract tactic;
   for (FusedOp op : regions) {
-    if (tactic.applicable(op, target)) {
-      continue;
-    }
     Result<FusedRegion> region = analyseRegion(op);
     TW_RETURN_IF_ERROR(region.status());
-    Refusal refusal;
-    std::optional<MatrixProduct> contraction =
-        matchMatrixProduct(*region, refusal);
-    std::optional<DepthParts> parts =
-        contraction ? chooseDepthParts(*contraction, *target.gpu)
-                    : std::nullopt;
+    std::optional<MatrixProduct> contraction;
+    std::optional<DepthParts> parts;
+    if (Refusal refusal; !MmaContract().applicable(op, target)) {
+      contraction = matchMatrixProduct(*region, refusal);
+      parts = chooseMmaParts(*contraction, *target.gpu);
+    } else if (region->form == Form::Reduce && !refuseContractSimt(*region)) {
+      contraction = matchSumOfProducts(*region);
+      parts = chooseSimtParts(*contraction, *target.gpu);
+    }
     if (!parts) {
       continue;
     }

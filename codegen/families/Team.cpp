@@ -18,14 +18,15 @@ constexpr int64_t warpSize = GpuSpec::warpSize;
 /// Each warp's part of a fold, whatever its type.
 constexpr int64_t slotBytes = 8;
 
-int64_t teamSharedBytes(int64_t threads, int64_t folds) {
-  return threads > warpSize ? folds * threads / warpSize * slotBytes : 0;
+int64_t teamSharedBytes(int64_t threads, int64_t folds, int64_t across) {
+  return threads > warpSize ? folds * threads / warpSize * across * slotBytes
+                            : 0;
 }
 
-/// Folds over the lanes of a warp: pairs at growing distances.
-static Value foldWarp(LaneBuilder &b, Value value,
+/// Folds over the lanes of a warp, or those `across` apart: pairs at distances.
+static Value foldWarp(LaneBuilder &b, Value value, int64_t across,
                       llvm::function_ref<Value(Value, Value)> fold) {
-  for (int64_t distance = warpSize / 2; distance >= 1; distance /= 2) {
+  for (int64_t distance = warpSize / 2; distance >= across; distance /= 2) {
     auto other = b.create<gpu::ShuffleOp>(value, distance, warpSize,
                                           gpu::ShuffleMode::XOR);
     value = fold(value, other.getShuffleResult());
@@ -33,33 +34,52 @@ static Value foldWarp(LaneBuilder &b, Value value,
   return value;
 }
 
-Value foldTeam(KernelFrame &frame, Value value,
-               llvm::function_ref<Value(Value, Value)> fold) {
+SmallVector<Value> foldTeam(KernelFrame &frame, ArrayRef<Value> parts,
+                            llvm::function_ref<Value(Value, Value)> fold) {
   LaneBuilder &b = frame.getBuilder();
-  int64_t warps = frame.teamSize() / warpSize;
-  value = foldWarp(b, value, fold);
+  int64_t warps = frame.teamSize() / warpSize, across = frame.teamAcross();
+  SmallVector<Value> values;
+  for (Value part : parts) {
+    values.push_back(foldWarp(b, part, across, fold));
+  }
   if (warps <= 1) {
-    return value;
+    return values;
   }
   // Each fold of a kernel has slots of its own; the task loop ends in a
   // barrier.
-  Value slots = frame.takeShared(value.getType(), warps, slotBytes);
+  SmallVector<Value> slots;
+  for (Value value : values) {
+    slots.push_back(
+        frame.takeShared(value.getType(), warps * across, slotBytes));
+  }
   Value thread = frame.laneOfTeam();
   Value warp = b.create<arith::DivUIOp>(thread, b.constantIndex(warpSize));
   Value lane = b.create<arith::RemUIOp>(thread, b.constantIndex(warpSize));
-  Value isFirst = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, lane,
-                                          b.constantIndex(0));
+  Value isFirst = b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, lane,
+                                          b.constantIndex(across));
+  auto slotOf = [&](Value number, Value place) -> Value {
+    if (across == 1) {
+      return number;
+    }
+    Value row = b.create<arith::MulIOp>(number, b.constantIndex(across));
+    return b.create<arith::AddIOp>(row, place);
+  };
   (void)emitIf(b, isFirst, [&] {
-    b.create<memref::StoreOp>(value, slots, warp);
+    for (auto [value, own] : llvm::zip(values, slots)) {
+      b.create<memref::StoreOp>(value, own, slotOf(warp, lane));
+    }
     return Status::ok();
   });
   b.create<gpu::BarrierOp>();
-  Value total;
-  for (int64_t i = 0; i < warps; ++i) {
-    Value part = b.create<memref::LoadOp>(slots, b.constantIndex(i));
-    total = total ? fold(total, part) : part;
+  for (auto [value, own] : llvm::zip(values, slots)) {
+    value = Value();
+    for (int64_t i = 0; i < warps; ++i) {
+      Value part = b.create<memref::LoadOp>(
+          own, slotOf(b.constantIndex(i), frame.placeAcross()));
+      value = value ? fold(value, part) : part;
+    }
   }
-  return total;
+  return values;
 }
 
 Status emitForOne(KernelFrame &frame, llvm::function_ref<Status()> body) {
@@ -67,8 +87,9 @@ Status emitForOne(KernelFrame &frame, llvm::function_ref<Status()> body) {
   if (frame.teamSize() == 1) {
     return body();
   }
-  Value isFirst = b.create<arith::CmpIOp>(
-      arith::CmpIPredicate::eq, frame.laneOfTeam(), b.constantIndex(0));
+  Value isFirst =
+      b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, frame.laneOfTeam(),
+                              b.constantIndex(frame.teamAcross()));
   return emitIf(b, isFirst, body);
 }
 

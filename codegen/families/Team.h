@@ -16,17 +16,18 @@
 
 namespace tilewright::families {
 
-/// Folds `value` over the threads of the team. All threads must come here.
-/// \param fold combines two values of the type of `value`, which has 32 or 64
-/// bits.
-mlir::Value
-foldTeam(KernelFrame &frame, mlir::Value value,
+/// Folds each of `values` over the threads of the team, or over those that have
+/// the same place across it (KernelFrame.h). All threads must come here.
+/// \param fold combines two values of a type, which has 32 or 64 bits.
+llvm::SmallVector<mlir::Value>
+foldTeam(KernelFrame &frame, llvm::ArrayRef<mlir::Value> values,
          llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> fold);
 
-/// \returns the shared memory that `folds` folds of a team of `threads` need.
-int64_t teamSharedBytes(int64_t threads, int64_t folds);
+/// \returns the shared memory that `folds` folds of a team of `threads` need,
+/// of whom `across` fold apart.
+int64_t teamSharedBytes(int64_t threads, int64_t folds, int64_t across = 1);
 
-/// Emits `body` for one thread of the team.
+/// Emits `body` for one thread of the team, or of each place across it.
 Status emitForOne(KernelFrame &frame, llvm::function_ref<Status()> body);
 
 /// Writes what all threads of the team have computed of `value` at `at` to its

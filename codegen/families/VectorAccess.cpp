@@ -23,10 +23,9 @@ namespace {
 /// others of axes that are one with it of anything (0), the rest of 1.
 class Alignments {
 public:
-  Alignments(const TileDomain &domain, unsigned axis, int64_t width)
-      : last(domain.parallel[axis].last), width(width) {
-    first = axis == 0 ? 0 : domain.parallel[axis - 1].last + 1;
-  }
+  /// \param first the first coordinate that is one with `last`.
+  Alignments(unsigned first, unsigned last, int64_t width)
+      : first(first), last(last), width(width) {}
 
   int64_t ofArgument(unsigned number) const {
     return number == last ? width : number >= first && number < last ? 0 : 1;
@@ -140,16 +139,17 @@ static bool storeFits(const FusedRegion &region, unsigned result,
          0;
 }
 
-int64_t vectorWidth(const FusedRegion &region, const TileDomain &domain,
-                    unsigned axis, bool constantsMayStride) {
+/// \param first the first coordinate that is one with that of `own`.
+static int64_t widthOf(const FusedRegion &region,
+                       ArrayRef<Operation *> primitives, const TileAxis &own,
+                       unsigned first, bool constantsMayStride) {
   constexpr int64_t mostBytes = 16;
-  const TileAxis &own = domain.parallel[axis];
   if (own.last + 1 != region.parallel.size()) {
     return 1;
   }
   int64_t widest = 1;
   SmallVector<LoadOp> loads;
-  for (Operation *primitive : region.primitives) {
+  for (Operation *primitive : primitives) {
     SmallVector<DimExpr> dims = isa<ReduceOp>(primitive)
                                     ? dimsOf(primitive->getResult(0).getType())
                                     : domainOf(primitive);
@@ -170,7 +170,7 @@ int64_t vectorWidth(const FusedRegion &region, const TileDomain &domain,
   }
   std::optional<int64_t> extent = own.extent.getConstant();
   for (int64_t width = mostBytes / widest; width > 1; width /= 2) {
-    Alignments alignments(domain, axis, width);
+    Alignments alignments(first, own.last, width);
     bool fits = !extent || *extent >= width;
     for (LoadOp load : loads) {
       fits = fits &&
@@ -180,6 +180,49 @@ int64_t vectorWidth(const FusedRegion &region, const TileDomain &domain,
       fits = fits && storeFits(region, i, alignments, width);
     }
     if (fits) {
+      return width;
+    }
+  }
+  return 1;
+}
+
+int64_t vectorWidth(const FusedRegion &region, const TileDomain &domain,
+                    unsigned axis, bool constantsMayStride) {
+  unsigned first = axis == 0 ? 0 : domain.parallel[axis - 1].last + 1;
+  return widthOf(region, region.primitives, domain.parallel[axis], first,
+                 constantsMayStride);
+}
+
+int64_t epilogueWidth(const FusedRegion &region, unsigned coordinate) {
+  const DimExpr &extent = region.parallel[coordinate];
+  return extent.getConstant()
+             ? widthOf(region, ArrayRef(region.primitives).drop_front(),
+                       {coordinate, extent}, coordinate,
+                       /*constantsMayStride=*/false)
+             : 1;
+}
+
+int64_t foldWidth(const FusedRegion &region, const TileAxis &axis) {
+  constexpr int64_t mostBytes = 16;
+  ReduceOp reduce = region.getReduce();
+  Block &body = reduce.getBody().front();
+  unsigned coordinate = reduce.getParallelRank() + axis.last;
+  int64_t widest = 1;
+  SmallVector<LoadOp> loads(body.getOps<LoadOp>());
+  for (LoadOp load : loads) {
+    if (operandOf(load) &&
+        movementOf(load, body.getArgument(coordinate), 1) != Movement::None) {
+      widest = std::max(
+          widest, storageBytes(elementTypeOf(load.getSource().getType())));
+    }
+  }
+  TileAxis own = {coordinate, axis.extent};
+  for (int64_t width = mostBytes / widest; width > 1; width /= 2) {
+    Alignments alignments(coordinate, coordinate, width);
+    if (llvm::all_of(loads, [&](LoadOp load) {
+          return loadFits(region, load, own, alignments, width,
+                          /*constantsMayStride=*/false);
+        })) {
       return width;
     }
   }

@@ -18,4 +18,10 @@ namespace tilewright::families {
 int64_t vectorWidth(const FusedRegion &region, const TileDomain &domain,
                     unsigned axis, bool constantsMayStride);
 
+/// The same for what follows a region's reduction, along one coordinate.
+int64_t epilogueWidth(const FusedRegion &region, unsigned coordinate);
+
+/// The same for what a region's reduction loads along one of its own axes.
+int64_t foldWidth(const FusedRegion &region, const TileAxis &axis);
+
 } // namespace tilewright::families

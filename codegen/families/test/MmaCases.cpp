@@ -149,9 +149,9 @@ static std::string moduleText(const MmaCase &test) {
   std::string extra = hasBias ? type({"N"}, "f32") : y;
   std::string k = test.isStatic ? std::to_string(test.shapes.front().k) : "K";
   auto loaded = [](const std::string &t) { return t == "ui8" ? "i8" : t; };
-  std::string text = "module attributes {tw.precision = \"tf32\"} {\nfunc.func "
-                     "@f(%x: " +
-                     a + ", %w: " + b;
+  std::string text = std::string("module attributes {tw.precision = \"") +
+                     (test.isPlain ? "f32" : "tf32") +
+                     "\"} {\nfunc.func @f(%x: " + a + ", %w: " + b;
   bool hasExtra = hasBias || hasResidual;
   text += (hasExtra ? ", %e: " + extra : std::string()) + ") {\n";
   text += "%r = tw.fused @mm(%a = %x : " + a + ", %b = %w : " + b;
@@ -223,6 +223,11 @@ std::unique_ptr<SimtRegion> compileCase(const MmaCase &test,
       return test.tile->toAttribute(context, "contract.mma");
     };
   }
+  if (test.plainTile) {
+    parameters = [&](mlir::MLIRContext *context) {
+      return test.plainTile->toAttribute(context, "contract.simt");
+    };
+  }
   return SimtRegion::compile(moduleText(test), *target, parameters);
 }
 
@@ -253,7 +258,7 @@ void checkCase(SimtRegion &region, const MmaCase &test, const MmaShape &shape) {
   std::vector<double> extra = decoded(2, hasBias ? "f32" : to);
   // Sums of f32 round each time; tf32 has 10 bits of mantissa.
   double ofSum = double(k + 2) * std::ldexp(1.0, -23) +
-                 (test.a == "f32" ? std::ldexp(1.0, -10) : 0);
+                 (test.a == "f32" && !test.isPlain ? std::ldexp(1.0, -10) : 0);
   double ofResult = to == "f16"    ? std::ldexp(1.0, -11)
                     : to == "bf16" ? std::ldexp(1.0, -8)
                                    : std::ldexp(1.0, -22);
@@ -314,6 +319,14 @@ std::string MmaCase::name() const {
             std::to_string(tile->columns) + "x" + std::to_string(tile->depth) +
             "x" + std::to_string(tile->stages) + "_warps" +
             std::to_string(tile->threads() / 32);
+  }
+  if (plainTile) {
+    text += "_" + std::to_string(plainTile->rows) + "x" +
+            std::to_string(plainTile->columns) + "x" +
+            std::to_string(plainTile->step) + "_" +
+            std::to_string(plainTile->threadRows) + "x" +
+            std::to_string(plainTile->threadColumns) + "_" +
+            std::to_string(plainTile->stages);
   }
   if (isStatic) {
     const MmaShape &only = shapes.front();

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "codegen/families/ContractSimt.h"
 #include "codegen/families/MmaTile.h"
 #include "codegen/families/test/SimtRegion.h"
 
@@ -30,6 +31,10 @@ struct MmaCase {
   std::optional<families::MmaTile> tile = std::nullopt;
   bool isStatic = false; ///< sizes of the only shape are known to the compiler
   std::vector<MmaShape> shapes;
+  /// Factors of f32 stay what they are: plain arithmetic, in this tile (none:
+  /// what the tactic chooses).
+  bool isPlain = false;
+  std::optional<families::ContractTile> plainTile = std::nullopt;
 
   std::string name() const;
 };

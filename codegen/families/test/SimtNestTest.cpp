@@ -150,6 +150,67 @@ TEST_F(SimtNest, LeavesWhatIsNotAlignedToSingleThreads) {
   }
 }
 
+/// y[n, i, j] = x[n, j, i] + v[j, i] + w[i, j]; two operands lie across the
+/// results. Booleans have a byte in memory.
+TEST_F(SimtNest, ReadsAcrossTheResults) {
+  auto compileFor = [](const std::string &n, const std::string &m,
+                       const std::string &tail) {
+    auto type = [&](const std::string &dims, const std::string &element,
+                    const std::string &names) {
+      return "tensor<" + dims + element +
+             (tail.empty() ? ">" : ", #tw.dims<[" + names + "]>>");
+    };
+    std::string x = type("2x" + m + "x" + n + "x", "f32", "2, M, N"),
+                v = type(m + "x" + n + "x", "i1", "M, N"),
+                w = type(n + "x" + m + "x", "f32", "N, M"),
+                y = type("2x" + n + "x" + m + "x", "f32", "2, N, M");
+    return compile("func.func @f(%x: " + x + ", %v: " + v + ", %w: " + w +
+                   ") {\n%r = tw.fused @t(%a = %x : " + x + ", %b = %v : " + v +
+                   ", %c = %w : " + w +
+                   ") {\n%m = tw.map(%n, %i, %j) {\n"
+                   "%p = tw.load %a[%n, %j, %i] : " +
+                   x + " -> f32\n%q = tw.load %b[%j, %i] : " + v +
+                   " -> i1\n%o = tw.load %c[%i, %j] : " + w +
+                   " -> f32\n%f = arith.uitofp %q : i1 to f32\n"
+                   "%s = arith.addf %p, %f : f32\n"
+                   "%t = arith.addf %s, %o : f32\ntw.yield %t : f32\n} : " +
+                   y + "\ntw.yield %m : " + y + "\n} : " + y + "\nreturn\n}");
+  };
+  auto check = [](SimtRegion &region, int64_t n, int64_t m) {
+    Bytes v(m * n);
+    for (int64_t i = 0; i < m * n; ++i) {
+      v[i] = i * 5 % 7 > 3;
+    }
+    std::vector<Bytes> buffers = {floats(2 * m * n, 1), v, floats(m * n, 2),
+                                  Bytes(2 * m * n * 4)};
+    EXPECT_EQ(region.run(buffers, 1, {{"N", n}, {"M", m}}), 0);
+    int wrong = 0;
+    for (int64_t k = 0; k < 2 * n * m; ++k) {
+      int64_t z = k / (n * m), i = k / m % n, j = k % m;
+      float expected = at(buffers[0], (z * m + j) * n + i) + v[j * n + i] +
+                       at(buffers[2], i * m + j);
+      wrong += at(buffers[3], k) != expected;
+    }
+    EXPECT_EQ(wrong, 0) << n << "x" << m;
+    EXPECT_EQ(region.counters.sharedConflicts, 0u);
+  };
+  auto open = compileFor("?", "?", "open");
+  ASSERT_TRUE(open);
+  EXPECT_EQ(open->tactic, "transpose.simt");
+  for (auto [n, m] : {std::pair(32, 64), {1, 1}, {33, 7}, {100, 31}, {0, 5}}) {
+    check(*open, n, m);
+  }
+  auto fixed = compileFor("96", "64", "");
+  ASSERT_TRUE(fixed);
+  EXPECT_EQ(fixed->tactic, "transpose.simt");
+  check(*fixed, 96, 64);
+  constexpr uint64_t sectorBytes = 32;
+  EXPECT_EQ(fixed->counters.globalLoads.sectors * sectorBytes,
+            2u * 96 * 64 * (4 + 1 + 4));
+  EXPECT_EQ(fixed->counters.globalStores.sectors * sectorBytes,
+            2u * 96 * 64 * 4);
+}
+
 namespace {
 
 struct Window {
