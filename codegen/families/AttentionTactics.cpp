@@ -7,11 +7,14 @@
 #include "codegen/families/AttentionTactics.h"
 #include "codegen/families/AttentionTiles.h"
 #include "codegen/families/MmaTactic.h"
+#include "passes/tile/DroppedTiles.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
 
 namespace tilewright::families {
+
+static bool anyTile(const AttentionTile &) { return true; }
 
 /// What is multiplied: plain arithmetic computes in f32, whatever the operands
 /// are.
@@ -39,7 +42,7 @@ TiledAttention::applicable(FusedOp op, const TargetSpec &target) const {
   if (usesMatrixUnits && mmaRate(*target.gpu, problem->element) == 0) {
     return Refusal{"TWT125", "the GPU has no matrix unit for the type"};
   }
-  if (!chooseAttentionTile(*problem, *target.gpu)) {
+  if (!chooseAttentionTile(*problem, *target.gpu, anyTile)) {
     return Refusal{"TWT127", "no tile fits registers and shared memory"};
   }
   return std::nullopt;
@@ -55,12 +58,20 @@ Result<DictionaryAttr> TiledAttention::choose(FusedOp op,
   Result<FusedRegion> region = analyseRegion(op);
   TW_RETURN_IF_ERROR(region.status());
   std::optional<AttentionProblem> problem = problemOf(*region, usesMatrixUnits);
-  std::optional<AttentionTile> tile =
-      problem ? chooseAttentionTile(*problem, *target.gpu) : std::nullopt;
-  if (!tile) {
+  if (!problem) {
     return noTile(op);
   }
-  return tile->toAttribute(op.getContext(), name());
+  auto parametersOf = [&](const AttentionTile &tile) {
+    return tile.toAttribute(op.getContext(), name());
+  };
+  std::optional<AttentionTile> tile = chooseAttentionTile(
+      *problem, *target.gpu, [&](const AttentionTile &tile) {
+        return !isDropped(op, parametersOf(tile));
+      });
+  if (!tile) {
+    tile = chooseAttentionTile(*problem, *target.gpu, anyTile);
+  }
+  return tile ? parametersOf(*tile) : Result<DictionaryAttr>(noTile(op));
 }
 
 static AttentionTile tileOf(FusedOp op) {

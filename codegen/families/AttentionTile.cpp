@@ -240,7 +240,8 @@ static double clocksOf(const AttentionTile &tile,
 }
 
 std::optional<AttentionTile>
-chooseAttentionTile(const AttentionProblem &problem, const GpuSpec &gpu) {
+chooseAttentionTile(const AttentionProblem &problem, const GpuSpec &gpu,
+                    llvm::function_ref<bool(const AttentionTile &)> mayUse) {
   std::vector<AttentionTile> tiles;
   // All that is done with a warp's keys is unrolled: code for more of them
   // takes a compiler longer than it saves.
@@ -260,7 +261,7 @@ chooseAttentionTile(const AttentionProblem &problem, const GpuSpec &gpu) {
   std::optional<AttentionTile> best;
   double least = 0;
   for (const AttentionTile &tile : tiles) {
-    if (blocksAtOnce(tile, problem, gpu) == 0) {
+    if (blocksAtOnce(tile, problem, gpu) == 0 || !mayUse(tile)) {
       continue;
     }
     double clocks = clocksOf(tile, problem, gpu);

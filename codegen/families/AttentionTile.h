@@ -67,8 +67,10 @@ int64_t attentionSharedBytes(const AttentionTile &tile,
 double attentionTraffic(const AttentionTile &tile,
                         const AttentionProblem &problem);
 
-/// \returns the tile that should take least time; nothing if none fits.
+/// \returns the tile that should take least time, of those that `mayUse`
+/// admits; nothing if none fits.
 std::optional<AttentionTile>
-chooseAttentionTile(const AttentionProblem &problem, const GpuSpec &gpu);
+chooseAttentionTile(const AttentionProblem &problem, const GpuSpec &gpu,
+                    llvm::function_ref<bool(const AttentionTile &)> mayUse);
 
 } // namespace tilewright::families

@@ -10,6 +10,7 @@
 #include "codegen/families/Tactics.h"
 #include "ir/BodyBuilder.h"
 #include "ir/SmallFloat.h"
+#include "passes/tile/DroppedTiles.h"
 #include "passes/tile/SelectTactic.h"
 #include "targets/sim/Execute.h"
 
@@ -78,19 +79,38 @@ SimtRegion::compile(const std::string &text, const TargetSpec &target,
     return nullptr;
   }
   result->tactic = tactic->name().str();
-  result->parameters = cast<DictionaryAttr>(*region.getTactic());
-  Result<Launch> launch = tactic->launch(region);
+  result->computeCapability = target.gpu->computeCapability;
+  while (true) {
+    if (!result->build(region, target)) {
+      return nullptr;
+    }
+    // As the compiler does.
+    uint32_t spills = result->kernel.binary.spillBytes;
+    if (spills == 0 || parameters) {
+      return result;
+    }
+    Result<bool> dropped =
+        dropTile(region, target, familyTactics(), spills, log);
+    if (!dropped || !*dropped) {
+      return result;
+    }
+  }
+}
+
+bool SimtRegion::build(tw::FusedOp region, const TargetSpec &target) {
+  parameters = cast<DictionaryAttr>(*region.getTactic());
+  Result<Launch> declared = familyTactics().find(region)->launch(region);
   KernelLibrary library(familyTactics(), target);
   OwningOpRef<ModuleOp> kernels =
-      ModuleOp::create(UnknownLoc::get(result->context.get()));
+      ModuleOp::create(UnknownLoc::get(context.get()));
   Result<std::string> name = library.add(region, *kernels);
-  if (!launch || !name) {
-    ADD_FAILURE() << (launch ? name.status() : launch.status()).toString();
-    return nullptr;
+  if (!declared || !name) {
+    ADD_FAILURE() << (declared ? name.status() : declared.status()).toString();
+    return false;
   }
   if (failed(verify(*kernels))) {
     ADD_FAILURE() << "the kernel is not valid";
-    return nullptr;
+    return false;
   }
   CudaOptions options;
   options.threads = 1;
@@ -104,18 +124,17 @@ SimtRegion::compile(const std::string &text, const TargetSpec &target,
       compileCuda(*kernels, target, options);
   if (!compiled) {
     ADD_FAILURE() << compiled.status().message();
-    return nullptr;
+    return false;
   }
-  result->launch = *launch;
-  result->kernel = compiled->front();
-  auto program = sim::Program::parse(result->kernel.binary.ptx);
-  if (!program) {
-    ADD_FAILURE() << program.status().message();
-    return nullptr;
+  launch = *declared;
+  kernel = compiled->front();
+  auto parsed = sim::Program::parse(kernel.binary.ptx);
+  if (!parsed) {
+    ADD_FAILURE() << parsed.status().message();
+    return false;
   }
-  result->program = *program;
-  result->computeCapability = target.gpu->computeCapability;
-  return result;
+  program = *parsed;
+  return true;
 }
 
 int SimtRegion::run(std::vector<std::vector<uint8_t>> &buffers, size_t outputs,

@@ -29,7 +29,8 @@ public:
 
   /// \param text the module. A conversion `arith.extf` of an 8-bit float in it
   /// becomes what bodies do instead.
-  /// \param parameters in place of those that the tactic would choose.
+  /// \param parameters in place of those that the tactic would choose, which
+  /// are others when its first choice spills.
   /// \returns null after a failure of the test.
   static std::unique_ptr<SimtRegion>
   compile(const std::string &text, const TargetSpec &target,
@@ -48,6 +49,8 @@ public:
   Launch launch;
 
 private:
+  bool build(tw::FusedOp region, const TargetSpec &target);
+
   std::shared_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::shared_ptr<const sim::Program> program;
