@@ -162,6 +162,9 @@ mlir::Value buildConstant(mlir::OpBuilder &builder, mlir::Location loc,
 /// \returns the raw bytes of a `tw.constant`, as stored in memory at run time
 /// (a bool and a sub-byte element take one byte); nullopt for other values.
 std::optional<std::vector<char>> constantBytes(mlir::Value value);
+/// \returns the element that all elements of a constant equal, bit by bit; null
+/// if they differ.
+mlir::TypedAttr uniformElement(ConstantOp constant);
 /// \returns the elements of a small integer constant.
 std::optional<llvm::SmallVector<int64_t>> constantIntegers(mlir::Value value);
 

@@ -179,6 +179,35 @@ Value buildConstant(OpBuilder &builder, Location loc, Type floatType,
   return ConstantOp::create(builder, loc, type, attribute);
 }
 
+/// The element that all of a constant's bytes repeat, or nothing.
+static std::optional<ArrayRef<char>> uniformBytes(ArrayRef<char> bytes,
+                                                  int64_t elements) {
+  if (elements == 0 || bytes.empty() || bytes.size() % elements != 0) {
+    return std::nullopt;
+  }
+  size_t size = bytes.size() / elements;
+  bool isUniform =
+      std::memcmp(bytes.data(), bytes.data() + size, bytes.size() - size) == 0;
+  return isUniform ? std::optional(bytes.take_front(size)) : std::nullopt;
+}
+
+TypedAttr uniformElement(ConstantOp constant) {
+  auto type = cast<RankedTensorType>(constant.getType());
+  auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (auto blob = dyn_cast<BlobAttr>(constant.getValue())) {
+    auto *dialect = constant->getContext()->getLoadedDialect<TwDialect>();
+    auto bytes = dialect->getConstants().find(blob.getHash());
+    auto first =
+        bytes ? uniformBytes(*bytes, type.getNumElements()) : std::nullopt;
+    if (first) {
+      dense = denseFromBytes(
+          RankedTensorType::get({1}, type.getElementType()), *first);
+    }
+  }
+  return dense && dense.isSplat() ? dense.getSplatValue<TypedAttr>()
+                                  : TypedAttr();
+}
+
 std::optional<std::vector<char>> constantBytes(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
   if (!constant) {

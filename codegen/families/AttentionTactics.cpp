@@ -78,6 +78,18 @@ static AttentionTile tileOf(FusedOp op) {
   return AttentionTile::fromAttribute(cast<DictionaryAttr>(*op.getTactic()));
 }
 
+std::optional<double> tiledAttentionTraffic(FusedOp op) {
+  auto tactic = cast<DictionaryAttr>(*op.getTactic()).getAs<StringAttr>("name");
+  bool usesMatrixUnits = tactic == TiledAttention(true).name();
+  Result<FusedRegion> region = analyseRegion(op);
+  if (!region || (!usesMatrixUnits && tactic != TiledAttention(false).name())) {
+    return std::nullopt;
+  }
+  std::optional<AttentionProblem> problem = problemOf(*region, usesMatrixUnits);
+  return problem ? std::optional(attentionTraffic(tileOf(op), *problem))
+                 : std::nullopt;
+}
+
 Result<Launch> TiledAttention::launch(FusedOp op) const {
   Result<FusedRegion> region = analyseRegion(op);
   TW_RETURN_IF_ERROR(region.status());

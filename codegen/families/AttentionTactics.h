@@ -33,4 +33,8 @@ private:
   bool usesMatrixUnits;
 };
 
+/// Bytes that the tiles of `op`, which has one of these tactics, exchange with
+/// memory: attentionTraffic(). Nothing for any other.
+std::optional<double> tiledAttentionTraffic(tw::FusedOp op);
+
 } // namespace tilewright::families

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/GlobalTraffic.h"
+#include "codegen/families/AttentionTactics.h"
 #include "codegen/families/Guards.h"
 #include "codegen/families/KernelFrame.h"
 #include "codegen/families/MatrixProduct.h"
@@ -144,6 +145,17 @@ bool TrafficCounter::wasLoaded(LoadOp load) {
 GlobalTraffic TrafficCounter::run() {
   DimExpr zero = DimExpr::constant(context, 0);
   GlobalTraffic traffic{zero, zero};
+  for (Value result : op.getResults()) {
+    traffic.stores =
+        traffic.stores +
+        elementBytes(result) * productOf(context, dimsOf(result.getType()));
+  }
+  if (std::optional<double> all = tiledAttentionTraffic(op)) {
+    int64_t stores = traffic.stores.getConstant().value_or(0);
+    traffic.loads = DimExpr::constant(
+        context, std::max<int64_t>(static_cast<int64_t>(*all) - stores, 0));
+    return traffic;
+  }
   plane = planeOf();
   for (Operation *primitive : region.primitives) {
     primitive->walk([&](LoadOp load) {
@@ -152,11 +164,6 @@ GlobalTraffic TrafficCounter::run() {
         traffic.loads = traffic.loads + loadBytes(primitive, load);
       }
     });
-  }
-  for (Value result : op.getResults()) {
-    traffic.stores =
-        traffic.stores +
-        elementBytes(result) * productOf(context, dimsOf(result.getType()));
   }
   return traffic;
 }

@@ -157,18 +157,17 @@ void inlineProducer(LoadOp load, MapOp producer, bool strict, LoadOp main,
 
 bool inlineConstant(LoadOp load) {
   auto constant = load.getSource().getDefiningOp<ConstantOp>();
-  auto dense =
-      constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
-  if (!dense || !dense.isSplat()) {
+  TypedAttr element = constant ? uniformElement(constant) : TypedAttr();
+  if (!element) {
     return false;
   }
   BodyBuilder body(load.getLoc(), OpBuilder(load));
   Type type = load.getType();
   TypedAttr scalar;
   if (isa<FloatType>(type)) {
-    scalar = FloatAttr::get(type, dense.getSplatValue<APFloat>());
+    scalar = FloatAttr::get(type, cast<FloatAttr>(element).getValue());
   } else {
-    scalar = IntegerAttr::get(type, dense.getSplatValue<APInt>());
+    scalar = IntegerAttr::get(type, cast<IntegerAttr>(element).getValue());
   }
   Value value = body.create<arith::ConstantOp>(scalar);
   if (load.getGuard()) {

@@ -65,6 +65,14 @@ def required(kernel, case, extra):
     return loads + (m * n * extra if is_whole else 0), m * n * size if is_whole else None
 
 
+def attentions():
+    for heads, queries, depth in ((4, 128, 128), (2, 256, 64)):
+        for element in TYPES:
+            shape = f"{element}[1,{heads},{queries},{depth}]"
+            yield (f"attention {element} {heads}x{queries}x{depth}",
+                   f"({shape} q, {shape} k, {shape} v) => ({shape} y) {{ y = Attention(q, k, v) }}")
+
+
 class Simulator:
     def __init__(self, program, folder):
         self.program, self.folder = program, folder
