@@ -69,10 +69,10 @@ std::string attentionModule(const AttentionVariety &v) {
           %scale = arith.constant 0.25 : f32
           %s = tw.load %scores[%h, %i, %j] : ST -> f32
           MASK
-          tw.yield %x : f32
-        } : ST
+          ROUND(%x)
+        } : MASKED
         %max = tw.reduce max (%h, %i) over (%r) in <[KEYS]> {
-          %x = tw.load %masked[%h, %i, %r] : ST -> f32
+          LOAD(%x) %masked[%h, %i, %r] : MASKED
           tw.yield %x : f32
         } : RT
         EXPMAP
@@ -85,12 +85,12 @@ std::string attentionModule(const AttentionVariety &v) {
           EXP
           SCALE
           CLEAR
-          tw.yield YIELD : f32
-        } : ST
+          ROUND(YIELD)
+        } : MASKED
         %values = tw.reduce add (%i, %h, %d) over (%r) in <[KEYS]> {
           %two = arith.constant 2 : index
           %g = arith.floordivsi %h, %two : index
-          %x = tw.load %weights[%h, %i, %r] : ST -> f32
+          LOAD(%x) %weights[%h, %i, %r] : MASKED
           LOADY %c[%g, %r, %d] : VT
           %p = arith.mulf %x, %y : f32
           tw.yield %p : f32
@@ -105,7 +105,7 @@ std::string attentionModule(const AttentionVariety &v) {
       return
     })";
   const std::string inlineExp = R"(
-          %sc = tw.load %masked[%h, %i, %j] : ST -> f32
+          LOAD(%sc) %masked[%h, %i, %j] : MASKED
           %mx = tw.load %max[%h, %i] : RT -> f32
           %df = arith.subf %sc, %mx : f32
           %e = math.exp %df : f32)";
@@ -145,7 +145,20 @@ std::string attentionModule(const AttentionVariety &v) {
        {std::pair("LOADX", "%x"), std::pair("LOADY", "%y")}) {
     loadOperand(text, pattern, name, v.element);
   }
+  std::string scores = v.isRounded ? v.element : "f32";
+  for (const char *name : {"%x", "%sc"}) {
+    loadOperand(text, std::string("LOAD(") + name + ")", name, scores);
+  }
   replaceAll(text, "DEPTH", depth);
+  for (const char *name : {"%x", "%y", "%w"}) {
+    std::string yield = scores == "f32"
+                            ? std::string("tw.yield ") + name + " : f32"
+                            : std::string("%rounded = arith.truncf ") + name +
+                                  " : f32 to " + scores +
+                                  "\ntw.yield %rounded : " + scores;
+    replaceAll(text, std::string("ROUND(") + name + ")", yield);
+  }
+  replaceAll(text, "MASKED", tensor({v.heads, v.queries, v.keys}, scores));
   replaceAll(text, "MASK", v.mask);
   replaceAll(text, "KINDEX", v.keysLast ? "%g, %r, %j" : "%g, %j, %r");
   replaceAll(text, "QT", tensor({v.heads, v.queries, depth}, v.element));
