@@ -83,6 +83,7 @@ protected:
         std::optional<families::AttentionTile> tile = std::nullopt,
         const TargetSpec &target = *findTarget("sm_80")) {
     variety.element = GetParam().element;
+    variety.roundsWeights = variety.element != "f32";
     variety.tf32 = GetParam().tf32;
     std::function<mlir::DictionaryAttr(mlir::MLIRContext *)> parameters;
     if (tile) {
@@ -168,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(Families, ShortAttentionTiles,
 // As in a model of 16-bit floats.
 TEST_P(ShortAttentionTiles, RoundedScores) {
   AttentionVariety variety;
-  variety.isRounded = true;
+  variety.roundsScores = variety.roundsWeights = true;
   variety.clearsRows = true;
   variety.mask = R"(
           %none = arith.constant 0xFF800000 : f32
@@ -201,6 +202,19 @@ TEST_P(ShortAttentionTiles, RoundedScores) {
     }
     expectClose(test.out, expected, GetParam().tolerance());
   }
+}
+
+// Weights of f32 must not be rounded to the type of the values.
+TEST_P(ShortAttentionTiles, WideWeights) {
+  AttentionVariety variety;
+  variety.element = GetParam().element;
+  auto region =
+      SimtRegion::compile(attentionModule(variety), *findTarget("sm_80"));
+  ASSERT_TRUE(region);
+  EXPECT_EQ(region->tactic, "attention.tiles");
+  auto test = problem(18, 70, variety);
+  run(*region, test);
+  expectClose(test.out, test.expected(plain), 2e-5f);
 }
 
 TEST_P(AttentionTiles, AlignedHeads) {
