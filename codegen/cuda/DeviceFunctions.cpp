@@ -54,7 +54,8 @@ __device__ double minimum(double x, double y) {
   return isnan(x) || isnan(y) ? x + y : fmin(x, y);
 }
 )"},
-    {"opaque", R"(// What a compiler knows nothing of: it unrolls a loop whose count it sees, whatever
+    {"opaque",
+     R"(// What a compiler knows nothing of: it unrolls a loop whose count it sees, whatever
 // its pragma says.
 __device__ int opaque(int x) {
   asm volatile("" : "+r"(x));

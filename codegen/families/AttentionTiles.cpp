@@ -44,13 +44,13 @@ static Value shortScalar(Value factor) {
 }
 
 Type attentionElement(const AttentionForm &form) {
-  Type element;
+  MapOp weights = form.weights;
+  Type element = elementTypeOf(weights.getType(0));
   for (Value factor : {form.queryFactor, form.keyFactor, form.valueFactor}) {
     Value scalar = shortScalar(factor);
-    if (!scalar || (element && element != scalar.getType())) {
+    if (!scalar || element != scalar.getType()) {
       return Float32Type::get(factor.getContext());
     }
-    element = scalar.getType();
   }
   return element;
 }

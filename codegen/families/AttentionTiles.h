@@ -11,8 +11,8 @@
 
 namespace tilewright::families {
 
-/// \returns the type in which queries, keys and values lie in shared memory: a
-/// type of 16 bits if all three are loaded in it, else f32.
+/// \returns the type in which matrix units multiply: one of 16 bits if queries,
+/// keys, values and weights are all rounded to it, else f32.
 mlir::Type attentionElement(const AttentionForm &form);
 
 /// \returns the grid and shared memory of a region of form Attention.

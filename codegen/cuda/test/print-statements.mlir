@@ -152,3 +152,26 @@ twk.kernel @memory simt threads(32) buffers(%x: memref<?xf32>) sizes(%n: index)
   memref.store %i, %numbers[%zero] : memref<?xi64>
   twk.return
 }
+
+// -----
+
+// A loop that is unrolled once hides its bound: a compiler would unroll it all
+// the same. A kernel may say how many of its blocks should fit a
+// multiprocessor.
+
+// CHECK-LABEL: void __launch_bounds__(32, 2)
+// CHECK-NEXT:  ones(
+// CHECK:         #pragma unroll 1
+// CHECK-NEXT:    for (index step = 0; step < opaque(index(8)); ++step) {
+twk.kernel @ones simt threads(32) buffers(%x: memref<?xf32>) sizes()
+    tasks(%blocks: index) workspace(%scratch: memref<?xi8>) status(%status: memref<1xi32>)
+    attributes {twk.resident = 2} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %count = arith.constant 8 : index
+  %value = arith.constant 1.0 : f32
+  scf.for %i = %zero to %count step %one {
+    memref.store %value, %x[%i] : memref<?xf32>
+  } {twk.name = "step", twk.unroll = 1}
+  twk.return
+}

@@ -33,9 +33,10 @@ static void replaceAll(std::string &text, const std::string &from,
   }
 }
 
-/// A load of an operand, in f32.
+/// Loads that stand as `pattern`, the place and the type `source`, in f32.
 static void loadOperand(std::string &text, const std::string &pattern,
-                        const std::string &name, const std::string &element) {
+                        const std::string &name, const std::string &source,
+                        const std::string &element) {
   bool isWide = element == "f32";
   std::string loaded = name + (isWide ? "" : "o");
   for (size_t at = text.find(pattern); at != std::string::npos;
@@ -43,6 +44,10 @@ static void loadOperand(std::string &text, const std::string &pattern,
     size_t end = text.find('\n', at);
     std::string place =
         text.substr(at + pattern.size(), end - at - pattern.size());
+    if (place.size() < source.size() ||
+        place.substr(place.size() - source.size()) != source) {
+      continue;
+    }
     std::string line = loaded + " = tw.load" + place + " -> " + element;
     if (!isWide) {
       line +=
@@ -69,10 +74,10 @@ std::string attentionModule(const AttentionVariety &v) {
           %scale = arith.constant 0.25 : f32
           %s = tw.load %scores[%h, %i, %j] : ST -> f32
           MASK
-          tw.yield %x : f32
-        } : ST
+          ROUND(%x) SCORES
+        } : SCORES
         %max = tw.reduce max (%h, %i) over (%r) in <[KEYS]> {
-          %x = tw.load %masked[%h, %i, %r] : ST -> f32
+          LOAD(%x) %masked[%h, %i, %r] : SCORES
           tw.yield %x : f32
         } : RT
         EXPMAP
@@ -85,12 +90,12 @@ std::string attentionModule(const AttentionVariety &v) {
           EXP
           SCALE
           CLEAR
-          tw.yield YIELD : f32
-        } : ST
+          ROUND(YIELD) WEIGHTS
+        } : WEIGHTS
         %values = tw.reduce add (%i, %h, %d) over (%r) in <[KEYS]> {
           %two = arith.constant 2 : index
           %g = arith.floordivsi %h, %two : index
-          %x = tw.load %weights[%h, %i, %r] : ST -> f32
+          LOAD(%x) %weights[%h, %i, %r] : WEIGHTS
           LOADY %c[%g, %r, %d] : VT
           %p = arith.mulf %x, %y : f32
           tw.yield %p : f32
@@ -105,7 +110,7 @@ std::string attentionModule(const AttentionVariety &v) {
       return
     })";
   const std::string inlineExp = R"(
-          %sc = tw.load %masked[%h, %i, %j] : ST -> f32
+          LOAD(%sc) %masked[%h, %i, %j] : SCORES
           %mx = tw.load %max[%h, %i] : RT -> f32
           %df = arith.subf %sc, %mx : f32
           %e = math.exp %df : f32)";
@@ -143,7 +148,22 @@ std::string attentionModule(const AttentionVariety &v) {
   replaceAll(text, "YIELD", v.clearsRows ? "%y" : "%w");
   for (auto [pattern, name] :
        {std::pair("LOADX", "%x"), std::pair("LOADY", "%y")}) {
-    loadOperand(text, pattern, name, v.element);
+    loadOperand(text, pattern, name, "T", v.element);
+  }
+  for (auto [name, isRounded] : {std::pair("SCORES", v.roundsScores),
+                                 std::pair("WEIGHTS", v.roundsWeights)}) {
+    std::string type = isRounded ? v.element : "f32";
+    for (std::string scalar : {"%x", "%sc"}) {
+      loadOperand(text, "LOAD(" + scalar + ")", scalar, name, type);
+    }
+    for (std::string scalar : {"%x", "%y", "%w"}) {
+      std::string rounding = isRounded ? "%rounded = arith.truncf " + scalar +
+                                             " : f32 to " + type +
+                                             "\ntw.yield %rounded : " + type
+                                       : "tw.yield " + scalar + " : f32";
+      replaceAll(text, "ROUND(" + scalar + ") " + name, rounding);
+    }
+    replaceAll(text, name, tensor({v.heads, v.queries, v.keys}, type));
   }
   replaceAll(text, "DEPTH", depth);
   replaceAll(text, "MASK", v.mask);

@@ -28,6 +28,8 @@ struct AttentionVariety {
   /// The lines between %s, a sum of products, and %x, the score.
   std::string mask = "%x = arith.mulf %s, %scale : f32";
   std::string element = "f32"; ///< of queries, keys and values
+  bool roundsScores = false;   ///< to that
+  bool roundsWeights = false;  ///< to that
   bool tf32 = false;           ///< products may round f32
 };
 

@@ -4,7 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/families/Attention.h"
 #include "codegen/families/AttentionTile.h"
+#include "codegen/families/Grid.h"
 #include "codegen/families/test/AttentionCases.h"
 #include "codegen/families/test/Floats.h"
 #include "codegen/families/test/MmaCases.h"
@@ -81,6 +83,7 @@ protected:
         std::optional<families::AttentionTile> tile = std::nullopt,
         const TargetSpec &target = *findTarget("sm_80")) {
     variety.element = GetParam().element;
+    variety.roundsWeights = variety.element != "f32";
     variety.tf32 = GetParam().tf32;
     std::function<mlir::DictionaryAttr(mlir::MLIRContext *)> parameters;
     if (tile) {
@@ -152,6 +155,64 @@ TEST_P(AttentionTiles, OpenSizes) {
       check(*region, test, plain);
     }
   }
+}
+
+class ShortAttentionTiles : public AttentionTiles {};
+INSTANTIATE_TEST_SUITE_P(Families, ShortAttentionTiles,
+                         testing::Values(Way{"f16", false}, Way{"bf16", false}),
+                         [](const auto &info) {
+                           return std::string(info.param.element);
+                         });
+
+// As in a model of 16-bit floats.
+TEST_P(ShortAttentionTiles, RoundedScores) {
+  AttentionVariety variety;
+  variety.roundsScores = variety.roundsWeights = true;
+  variety.clearsRows = true;
+  variety.mask = R"(
+          %none = arith.constant 0xFF800000 : f32
+          %u = arith.mulf %s, %scale : f32
+          %see = arith.cmpi sle, %j, %i : index
+          %x = arith.select %see, %u, %none : f32)";
+  for (bool isReference : {false, true}) {
+    variety.element = GetParam().element;
+    std::function<mlir::DictionaryAttr(mlir::MLIRContext *)> parameters;
+    if (isReference) {
+      parameters = [](mlir::MLIRContext *context) {
+        return families::Grid{32, 8}.addTo(
+            families::AttentionParameters().toAttribute(context,
+                                                        "reference.simt"));
+      };
+    }
+    auto region = SimtRegion::compile(attentionModule(variety),
+                                      *findTarget("sm_80"), parameters);
+    ASSERT_TRUE(region);
+    EXPECT_EQ(region->tactic,
+              isReference ? "reference.simt" : GetParam().tactic());
+    auto test = problem(18, 70, variety);
+    run(*region, test);
+    std::vector<float> expected =
+        test.expected([](float s, int i, int j, float) {
+          return j <= i ? s * 0.25f : -infinity;
+        });
+    for (int i = 0; i < test.headCount * test.width; ++i) {
+      expected[test.headCount * test.width + i] = 0;
+    }
+    expectClose(test.out, expected, GetParam().tolerance());
+  }
+}
+
+// Weights of f32 must not be rounded to the type of the values.
+TEST_P(ShortAttentionTiles, WideWeights) {
+  AttentionVariety variety;
+  variety.element = GetParam().element;
+  auto region =
+      SimtRegion::compile(attentionModule(variety), *findTarget("sm_80"));
+  ASSERT_TRUE(region);
+  EXPECT_EQ(region->tactic, "attention.tiles");
+  auto test = problem(18, 70, variety);
+  run(*region, test);
+  expectClose(test.out, test.expected(plain), 2e-5f);
 }
 
 TEST_P(AttentionTiles, AlignedHeads) {
