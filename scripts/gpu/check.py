@@ -32,12 +32,23 @@ class NoGpu(Exception):
 class Program:
     """Starts tilewright-gpu-check for one GPU."""
 
-    def __init__(self, folder, kind, device):
-        self.path = os.path.join(folder, "bin", "tilewright-gpu-check")
-        self.folder, self.kind, self.device = folder, kind, device
+    def __init__(self, folder, device, own_libc):
+        self.folder, self.device = folder, device
+        self.start = [os.path.join(folder, "bin", "tilewright-gpu-check")]
+        simulator = os.path.join(folder, "lib", "libtilewright-sim.so")
+        if os.path.exists(simulator):
+            os.environ.setdefault("TILEWRIGHT_SIM_LIBRARY", simulator)
+        if own_libc or not self.starts():
+            libc = os.path.join(folder, "lib", "libc")
+            self.start = [os.path.join(libc, "ld-linux-x86-64.so.2"), "--library-path", libc, *self.start]
+        if not self.starts():
+            raise SystemExit(f"error: {' '.join(self.start)} does not start on this machine")
+
+    def starts(self):
+        return subprocess.run([*self.start, "--help"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
 
     def command(self, section, target, *arguments):
-        return [self.path, section, *arguments, "--target", target, "--device", str(self.device)]
+        return [*self.start, section, *arguments, "--target", target, "--device", str(self.device)]
 
     def describe(self, target):
         process = subprocess.run(self.command("device", target), capture_output=True, text=True, timeout=120, check=False)
@@ -139,7 +150,7 @@ class Check:
         if self.manifest["version"] != VERSION:
             raise SystemExit(f"error: the bundle has version {self.manifest['version']}, this script reads {VERSION}")
         self.kind, _, architecture = options.target.partition(":")
-        self.program = Program(folder, self.kind, options.device)
+        self.program = Program(folder, options.device, options.own_libc)
         self.start = time.monotonic()
         self.deadline = self.start + options.seconds
         self.device = self.program.describe(options.target)
@@ -251,6 +262,8 @@ def main():
     parser.add_argument("--device", type=int, default=0, help="which GPU (0)")
     parser.add_argument("--report", default="gpu_report.json", help="the report (gpu_report.json)")
     parser.add_argument("--seconds", type=float, default=450, help="how long it may take; what is left then is not run (450)")
+    parser.add_argument("--own-libc", action="store_true",
+                        help="use the bundle's C library, as is done anyway where this machine's is too old")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         try:
