@@ -155,7 +155,7 @@ class Check:
         self.deadline = self.start + options.seconds
         self.device = self.program.describe(options.target)
         # The simulator plays the GPU that it is told to; code of each variant runs on one that fits.
-        self.architecture = architecture or self.device["architecture"]
+        self.architecture = architecture if self.kind == "sim" else self.device["architecture"]
         self.report = {"version": VERSION, "target": options.target, "device": self.device, "bundle": self.manifest["target"],
                        "variants": {}, "sections": {}, "left_out": self.manifest["left_out"]}
 
@@ -265,6 +265,8 @@ def main():
     parser.add_argument("--own-libc", action="store_true",
                         help="use the bundle's C library, as is done anyway where this machine's is too old")
     options = parser.parse_args()
+    if options.target != "cuda" and not re.fullmatch(r"sim:sm_\d+a?", options.target):
+        parser.error(f"--target '{options.target}': expected cuda or sim:ARCHITECTURE")
     with tempfile.TemporaryDirectory() as scratch:
         try:
             check = Check(unpack(options.bundle, scratch), options)
