@@ -6,6 +6,7 @@ The bundle is one folder `gpu-check`:
     gpu_check.sh check.py      what runs there
     bin/tilewright-gpu-check   the runtime and the checks
     lib/libtilewright-sim.so   with --simulator: the simulator, in place of the driver
+    lib/libc/                  this machine's C library, for one that has an older one
     manifest.json              what there is to do, by section; entries as tools/gpu-check reads them
     modules/ data/             compiled modules; inputs and expected outputs
 
@@ -15,6 +16,7 @@ A module for an architecture that runs on no other GPU (sm_90a) holds a second v
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -31,6 +33,7 @@ import bundle_tables
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VERSION = 1
+MARGIN = 1 << 20  # bytes, for the archive's own structure
 
 
 class Bundle:
@@ -40,7 +43,7 @@ class Bundle:
         self.build, self.folder, self.target, self.jobs = build, folder, target, jobs
         self.program = os.path.join(build, "bin", "tilewright")
         self.pool = ThreadPoolExecutor(jobs)
-        for name in ("bin", "modules", "data"):
+        for name in ("modules", "data"):
             os.makedirs(os.path.join(folder, name))
 
     def compile(self, model, name, *options, target=None):
@@ -81,25 +84,31 @@ class Bundle:
 
 
 def copy_programs(bundle, with_simulator):
-    for name in ("gpu_check.sh", "gpu/check.py"):
-        shutil.copy(os.path.join(HERE, "..", name), bundle.folder)
-    programs = [("bin/tilewright-gpu-check", "bin")]
+    """Puts what is run into the bundle; returns its files."""
+    program = os.path.join(bundle.build, "bin", "tilewright-gpu-check")
+    libraries = re.findall(r"(/\S+) \(0x", subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout)
+    sources = {"gpu_check.sh": os.path.join(HERE, "..", "gpu_check.sh"), "check.py": os.path.join(HERE, "check.py"),
+               "bin/tilewright-gpu-check": program,
+               **{f"lib/libc/{os.path.basename(library)}": library for library in libraries}}
     if with_simulator:
-        programs.append(("lib/libtilewright-sim.so", "lib"))
-        os.makedirs(os.path.join(bundle.folder, "lib"))
-    for source, folder in programs:
-        copied = shutil.copy(os.path.join(bundle.build, source), os.path.join(bundle.folder, folder))
-        subprocess.run(["strip", copied], check=True)
+        sources["lib/libtilewright-sim.so"] = os.path.join(bundle.build, "lib", "libtilewright-sim.so")
+    for file, source in sources.items():
+        target = os.path.join(bundle.folder, file)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.copy(source, target)
+        if "tilewright" in file:
+            subprocess.run(["strip", target], check=True)
+    return list(sources)
 
 
-def fill(bundle, options):
-    """Compiles everything; returns the manifest."""
+def fill(bundle, programs, options):
+    """Compiles everything; returns the manifest. `programs` are files that are there already."""
     left_out = []
     manifest = {"version": VERSION, "target": options.target}
     manifest["bandwidth"] = bundle_tables.copies(options.small)
     manifest["gemm"] = bundle_tables.products(bundle, options.small, left_out)
     manifest["attention"] = bundle_tables.attention(bundle, options.small, left_out)
-    room = int(options.megabytes * 1e6) - (3 << 20)
+    room = int(options.megabytes * 1e6) - MARGIN - bundle.packed_bytes(*programs)
     room -= bundle.packed_bytes(*(entry["module"] for entry in manifest["gemm"] + manifest["attention"]))
     names = bundle_conformance.SMALL if options.small else None
     manifest["conformance"], used = bundle_conformance.collect(bundle, options.cases, names, min(room, room // 2), left_out)
@@ -143,8 +152,7 @@ def main():
         sys.exit(f"error: '{options.out}' is neither .tar.xz, .tar.gz nor .tar.zst")
     with tempfile.TemporaryDirectory() as scratch:
         bundle = Bundle(options.build, os.path.join(scratch, "gpu-check"), options.target, options.jobs)
-        copy_programs(bundle, options.simulator)
-        manifest = fill(bundle, options)
+        manifest = fill(bundle, copy_programs(bundle, options.simulator), options)
         with open(os.path.join(bundle.folder, "manifest.json"), "w", encoding="utf-8") as file:
             json.dump(manifest, file)
         pack(bundle.folder, options.out)

@@ -7,6 +7,7 @@ do not keep the rest from being checked. A machine without a GPU is told so. 77:
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -15,13 +16,15 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCRIPTS = os.path.join(HERE, "..", "..", "scripts")
 SKIPPED, NO_GPU = 77, 77
+SIMULATED_H100 = 3  # the number of that device of the simulator
 NO_COMPILER, NO_CASES = "TW1311", "make_cases.py"
 
 
-def check(folder, target, environment=None):
+def check(folder, target, environment=None, device=0, options=()):
     """Runs the script of an unpacked bundle; returns its exit code, its output and its report."""
     report = os.path.join(folder, "..", "report.json")
-    process = subprocess.run([os.path.join(folder, "gpu_check.sh"), "--target", target, "--report", report], text=True,
+    command = [os.path.join(folder, "gpu_check.sh"), "--target", target, "--report", report, "--device", str(device), *options]
+    process = subprocess.run(command, text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})},
                              check=False)
     if not os.path.exists(report):
@@ -43,14 +46,34 @@ def expect(condition, *shown):
 
 
 def check_right(folder):
-    for target, variants in (("sim:sm_90a", ["sm_90a", "sm_80"]), ("sim:sm_80", ["sm_80"])):
-        code, output, report = check(folder, target)
+    for target, variants, options in (("sim:sm_90a", ["sm_90a", "sm_80"], []), ("sim:sm_80", ["sm_80"], ["--own-libc"])):
+        code, output, report = check(folder, target, options=options)
         expect(code == 0 and report["right"] and report["variants"] == variants, output)
         # The products of e4m3 need sm_89.
         expect(report["sections"]["gemm"]["passed"] == len(report["gemm"]) == (7 if target == "sim:sm_90a" else 6), output)
         sections = ["bandwidth", "gemm", "attention", *(f"conformance {variant}" for variant in variants)]
         expect(all(report["sections"][section]["passed"] > 0 for section in sections), output)
         expect("checks right, 0 wrong, 0 not run" in output.splitlines()[-1], output)
+
+
+def check_as_driver(build, folder):
+    """The simulator by the name of NVIDIA's driver: everything is done as on a GPU, timed as well, and beside a cuBLASLt."""
+    driver = os.path.join(folder, "..", "driver")
+    os.makedirs(driver)
+    shutil.copy(os.path.join(folder, "lib", "libtilewright-sim.so"), os.path.join(driver, "libcuda.so.1"))
+    fake = os.path.join(build, "tools", "gpu-check", "test", "libFakeCublasLt.so")
+    environment = {"LD_LIBRARY_PATH": driver, "TILEWRIGHT_CUBLASLT_LIBRARY": fake}
+    code, output, report = check(folder, "cuda", environment, device=SIMULATED_H100)
+    expect(code == 0 and report["variants"] == ["sm_90a", "sm_80"], output)
+    expect(report["device"]["architecture"] == "sm_90" and not report["device"]["simulated"], output)
+    expect(report["device"]["cublaslt"] == "13.1.2", output)
+    for row in report["gemm"]:
+        expect(row["ms"] > 0 and row["tflops"] > 0 and row["kernels"], row)
+        # All that the library can do is f32 and s8.
+        expect(("cublaslt_ms" in row and "ratio" in row) == (row["type"] in ("f32", "tf32", "s8")), row)
+        expect("cublaslt_ms" in row or "no algorithm" in row["cublaslt"], row)
+    expect(all(row["ms"] > 0 for row in report["attention"]), output)
+    expect("ratio" in output and "cuBLASLt: 13.1.2" in output, output)
 
 
 def check_wrong(folder):
@@ -97,6 +120,7 @@ def main(build):
             packed.extractall(scratch)
         folder = os.path.join(scratch, "gpu-check")
         check_right(folder)
+        check_as_driver(build, folder)
         check_faults(folder)
         check_wrong(folder)
         code, output, report = check(folder, "cuda")

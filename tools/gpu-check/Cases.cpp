@@ -7,6 +7,7 @@
 #include "tools/gpu-check/Cases.h"
 
 #include "tools/gpu-check/Expectation.h"
+#include "tools/gpu-check/SeededWeights.h"
 #include "tools/support/Npy.h"
 #include "tools/tilewright/bench-runner/KernelTimes.h"
 
@@ -22,6 +23,22 @@ static constexpr int checkedRuns = 3;
 static constexpr double measuredMilliseconds = 500;
 static constexpr int fewestRuns = 5, mostRuns = 200;
 static constexpr unsigned timedRuns = 5;
+
+/// Opens the module of a case, with weights where it comes without.
+static Result<std::shared_ptr<const Module>>
+openModule(const Session &session, const nlohmann::json &entry,
+           const std::string &path) {
+  if (!entry.contains("seeded")) {
+    return Module::open(path, session.options);
+  }
+  Result<ModuleFile> file = ModuleFile::open(path, /*threads=*/0);
+  if (!file) {
+    return file.status();
+  }
+  Result<std::vector<std::byte>> bytes =
+      replaceWeights(*file, entry["seeded"], Weights::Seeded);
+  return bytes ? Module::fromBytes(*bytes, session.options) : bytes.status();
+}
 
 static Result<std::vector<Tensor>>
 readInputs(const Module &module, const nlohmann::json &files,
@@ -100,8 +117,8 @@ static Status measure(Context &context, const std::vector<TensorView> &inputs,
 Result<nlohmann::json> runCase(const Session &session,
                                const nlohmann::json &entry,
                                const std::filesystem::path &folder) {
-  auto module = Module::open(
-      (folder / entry["module"].get<std::string>()).string(), session.options);
+  auto module = openModule(
+      session, entry, (folder / entry["module"].get<std::string>()).string());
   if (!module) {
     return module.status();
   }

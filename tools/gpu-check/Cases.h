@@ -13,7 +13,8 @@
 namespace tilewright::gpucheck {
 
 /// Runs {name, module, inputs: [FILE.npy], outputs: [as checkOutput() reads],
-/// tolerance: [relative, absolute], measure: bool} three times, the last two as
+/// tolerance: [relative, absolute], measure: bool, seeded: weights that
+/// replaceWeights() makes} three times, the last two as
 /// a recorded graph where the plan allows it. \returns {wrong}, which is empty
 /// when every run gave what was expected, and with `measure` {latency_ms,
 /// kernel_ms, launches, kernels}: the median of whole runs, copies included,

@@ -6,16 +6,21 @@
 //
 //   tilewright-gpu-check device --target cuda
 //   tilewright-gpu-check SECTION MANIFEST.json --folder BUNDLE [--first N]
+//   tilewright-gpu-check weights MODULE.twm SEEDED.twm HOLLOW.twm
 //
 // scripts/gpu_check.sh starts this program, which needs the runtime alone. It
 // prints a JSON object per entry of the manifest's section, in its order, as
 // soon as it is done. After a fault, which leaves a GPU unusable for the
 // process, it ends; whoever started it goes on with the next entry.
 //
+// `weights` is for who makes a bundle: it writes a module twice, with seeded
+// weights and without any, and prints what brings the second to the first.
+//
 //===----------------------------------------------------------------------===//
 
 #include "tools/gpu-check/Bandwidth.h"
 #include "tools/gpu-check/Cases.h"
+#include "tools/gpu-check/SeededWeights.h"
 #include "tools/gpu-check/Tables.h"
 #include "tools/tilewright/Report.h"
 
@@ -32,6 +37,8 @@ struct Arguments {
   std::string section;
   std::string manifest;
   std::string folder;
+  std::string seeded;
+  std::string hollow;
   std::string target = "cuda";
   size_t first = 0;
   int device = 0;
@@ -79,7 +86,38 @@ static int runAll(const nlohmann::json &entries, size_t first, Check &&check) {
   return Success;
 }
 
+static Status writeFile(const std::string &path,
+                        const std::vector<std::byte> &bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char *>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  return file.flush() ? Status::ok()
+                      : Status(ErrorCode::OutputUnwritable,
+                               "cannot write '" + path + "'");
+}
+
+static int writeWeights(const Arguments &arguments) {
+  Result<ModuleFile> file = ModuleFile::open(arguments.manifest, 0);
+  if (!file) {
+    return report(file.status());
+  }
+  nlohmann::json weights = describeWeights(*file);
+  for (auto [path, kind] : {std::pair(&arguments.seeded, Weights::Seeded),
+                            {&arguments.hollow, Weights::Zero}}) {
+    Result<std::vector<std::byte>> bytes = replaceWeights(*file, weights, kind);
+    Status status = bytes ? writeFile(*path, *bytes) : bytes.status();
+    if (!status) {
+      return report(status);
+    }
+  }
+  print(weights);
+  return Success;
+}
+
 static int run(const Arguments &arguments) {
+  if (arguments.section == "weights") {
+    return writeWeights(arguments);
+  }
   Result<Session> session = Session::open(arguments.target, arguments.device);
   if (!session) {
     return report(session.status());
@@ -133,8 +171,10 @@ int main(int argc, char **argv) {
                   "What to do: device, or a part of the manifest")
       ->required()
       ->check(CLI::IsMember({"device", "bandwidth", "conformance", "models",
-                             "gemm", "attention"}));
+                             "gemm", "attention", "weights"}));
   program.add_option("manifest", arguments.manifest);
+  program.add_option("seeded", arguments.seeded);
+  program.add_option("hollow", arguments.hollow);
   program.add_option("--folder", arguments.folder,
                      "What the manifest's files are relative to");
   program.add_option("--target", arguments.target,
