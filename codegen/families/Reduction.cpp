@@ -17,6 +17,8 @@ namespace tilewright::families {
 
 Value fold(LaneBuilder &b, FoldKind kind, bool isUnsigned, Value x, Value y) {
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(x.getType()));
+  // Putting -0 before 0 would take three more instructions for each vector.
+  constexpr auto zeros = arith::FastMathFlags::nsz;
   switch (kind) {
   case FoldKind::Add:
     return isFloat ? Value(b.create<arith::AddFOp>(x, y))
@@ -27,13 +29,13 @@ Value fold(LaneBuilder &b, FoldKind kind, bool isUnsigned, Value x, Value y) {
   case FoldKind::Max:
   case FoldKind::ArgMax:
   case FoldKind::ArgMaxLast:
-    return isFloat      ? Value(b.create<arith::MaximumFOp>(x, y))
+    return isFloat      ? Value(b.create<arith::MaximumFOp>(x, y, zeros))
            : isUnsigned ? Value(b.create<arith::MaxUIOp>(x, y))
                         : Value(b.create<arith::MaxSIOp>(x, y));
   case FoldKind::Min:
   case FoldKind::ArgMin:
   case FoldKind::ArgMinLast:
-    return isFloat      ? Value(b.create<arith::MinimumFOp>(x, y))
+    return isFloat      ? Value(b.create<arith::MinimumFOp>(x, y, zeros))
            : isUnsigned ? Value(b.create<arith::MinUIOp>(x, y))
                         : Value(b.create<arith::MinSIOp>(x, y));
   case FoldKind::And:

@@ -31,7 +31,8 @@ struct ReductionPlan {
   const PackedPanel *panel = nullptr;
 };
 
-/// The fold of two accumulators (scalars or vectors of one type).
+/// The fold of two accumulators (scalars or vectors of one type). Of zeros with
+/// different signs either is the maximum and the minimum.
 mlir::Value fold(LaneBuilder &b, tw::FoldKind kind, bool isUnsigned,
                  mlir::Value x, mlir::Value y);
 /// The value that `kind` starts from, in `type`.

@@ -60,8 +60,13 @@ static const Reason *leavesEpilogue(const InlineCandidate &c) {
   if (onlyRepeatsOperand(c)) {
     return nullptr;
   }
-  bool takesItsPlace = isa<MapOp>(c.consumer) && c.readers == 1 &&
-                       (readsAtOwnCoordinates(c.load) || permutationOf(c.load));
+  // Only what has a fixed size is certain to be computed in another order.
+  bool isFixed = llvm::all_of(domainOf(c.consumer), [](DimExpr dim) {
+    return dim.getConstant().has_value();
+  });
+  bool takesItsPlace =
+      isa<MapOp>(c.consumer) && c.readers == 1 &&
+      (readsAtOwnCoordinates(c.load) || (isFixed && permutationOf(c.load)));
   return takesItsPlace && readsOnce(c) ? nullptr : &reasons::staysEpilogue;
 }
 
