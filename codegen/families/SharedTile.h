@@ -88,6 +88,10 @@ private:
   mlir::Value isAligned; ///< where that depends on sizes of the launch
 };
 
+/// \returns the attribute `unroll` of a loop in which `threads` threads do
+/// `count` copies.
+mlir::Attribute unrollOfCopies(LaneBuilder &b, int64_t count, int64_t threads);
+
 /// \returns the positions' coordinates for the number `index` in the row-major
 /// order of `group`, into `coordinates`.
 void splitIndex(KernelFrame &frame, const MatrixProduct &contraction,
