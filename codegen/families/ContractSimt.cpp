@@ -42,7 +42,7 @@ TileCost ContractTile::cost() const {
   int64_t stageBytes = (rows + columns) * step * floatBytes;
   // Of a step's run each thread holds its rows and columns; addresses,
   // counters.
-  constexpr int64_t others = 40;
+  constexpr int64_t others = 72;
   int64_t registers =
       threadRows * threadColumns + (threadRows + threadColumns) * run + others;
   double readBytes =

@@ -39,6 +39,8 @@ struct Memory {
   bool readsAhead = false;
   /// The number of the tensor's element that lies first in the memory; null: 0.
   mlir::Value origin = nullptr;
+  /// GPU: it begins at a multiple of 16 bytes, as buffers do.
+  bool isAligned = false;
 };
 
 /// The type of a body's scalar in a kernel: small floats are integers of their

@@ -100,7 +100,8 @@ static void readAhead(LaneBuilder &b, const Memory &memory,
 /// processor, which takes any address.
 static llvm::MaybeAlign simtAlignment(KernelFrame &frame, const Memory &memory,
                                       const Lanes &offset) {
-  if (!frame.isSimt() || !isa<BlockArgument>(memory.memref)) {
+  bool isAligned = isa<BlockArgument>(memory.memref) || memory.isAligned;
+  if (!frame.isSimt() || !isAligned) {
     return std::nullopt;
   }
   constexpr int64_t ofBuffers = 16;

@@ -23,7 +23,9 @@
 #include "codegen/families/MemoryAccess.h"
 #include "codegen/families/ReshapeCoordinates.h"
 #include "codegen/families/SharedTile.h"
+#include "codegen/families/SimtVectors.h"
 #include "codegen/families/TaskLoop.h"
+#include "codegen/families/VectorAccess.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -82,7 +84,7 @@ private:
   Value product(Value x, Value y, Value sum);
   void spillSums(ArrayRef<Value> sums);
   Status finish();
-  Status finishElement(Value row, Value column);
+  Status finishElements(Value row, Value column);
   void store(Value value, ArrayRef<Lanes> coordinates);
 
   Value plus(Value x, int64_t y) { return math.plus(x, y); }
@@ -347,13 +349,16 @@ void MmaEmitter::spillSums(ArrayRef<Value> sums) {
   }
 }
 
-/// Several elements are on their way at once.
+/// Several elements are on their way at once; runs of columns, where maps and
+/// results have them side by side.
 Status MmaEmitter::finish() {
-  int64_t perThread = tile.rows * tile.columns / tile.threads();
-  int64_t together = std::min<int64_t>(perThread, 4);
-  auto loop =
-      b.create<scf::ForOp>(thread, b.constantIndex(tile.rows * tile.columns),
-                           b.constantIndex(tile.threads() * together));
+  constexpr int64_t sumsAtOnce = 4; // 16 bytes
+  unsigned last = contraction.columns.back();
+  int64_t width = std::min(epilogueWidth(region, last), sumsAtOnce);
+  int64_t runs = tile.rows * tile.columns / width;
+  int64_t together = std::clamp<int64_t>(runs / tile.threads(), 1, 4);
+  auto loop = b.create<scf::ForOp>(thread, b.constantIndex(runs),
+                                   b.constantIndex(tile.threads() * together));
   loop->setAttr(twk::nameAttr, b.getStringAttr("first"));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -362,27 +367,43 @@ Status MmaEmitter::finish() {
   inner->setAttr(twk::nameAttr, b.getStringAttr("i"));
   inner->setAttr(twk::unrollAttr, b.getUnitAttr());
   b.setInsertionPointToStart(inner.getBody());
-  Value element = plus(loop.getInductionVar(),
-                       times(inner.getInductionVar(), tile.threads()));
+  Value element = times(plus(loop.getInductionVar(),
+                             times(inner.getInductionVar(), tile.threads())),
+                        width);
   Value row = over(element, tile.columns), column = mod(element, tile.columns);
   Value globalRow = plus(firstRow, row),
         globalColumn = plus(firstColumn, column);
   Value exists =
       math.both(math.isLess(globalRow, extentOf(contraction.rows)),
                 math.isLess(globalColumn, extentOf(contraction.columns)));
-  return emitIf(b, exists, [&] {
+  TW_RETURN_IF_ERROR(emitIf(b, exists, [&] {
     int64_t stride = tile.columns + MmaTile::sumPadding;
-    Value sum =
-        b.create<memref::LoadOp>(sumMemory, plus(times(row, stride), column));
-    frame.setRegister(contraction.reduce.getResult(), 0, Lanes::scalar(sum));
-    return finishElement(globalRow, globalColumn);
-  });
+    Value at = plus(times(row, stride), column);
+    b.setWidth(width);
+    Lanes sum = width == 1
+                    ? Lanes::scalar(b.create<memref::LoadOp>(sumMemory, at))
+                    : Lanes::vector(b.create<vector::LoadOp>(
+                          b.vectorOf(sumType), sumMemory, at,
+                          /*nontemporal=*/false,
+                          llvm::MaybeAlign(MmaTile::chunkBytes)));
+    frame.setRegister(contraction.reduce.getResult(), 0, sum);
+    Status status = finishElements(globalRow, globalColumn);
+    b.setWidth(1);
+    return status;
+  }));
+  return width > 1 ? takeVectorsApart(*loop.getBody()) : Status::ok();
 }
 
-Status MmaEmitter::finishElement(Value row, Value column) {
+/// Runs the maps for the elements from `column` on, as many as the builder has
+/// lanes.
+Status MmaEmitter::finishElements(Value row, Value column) {
   SmallVector<Lanes> all = batch;
   splitIndex(frame, contraction, contraction.rows, row, all);
   splitIndex(frame, contraction, contraction.columns, column, all);
+  if (b.getWidth() > 1) {
+    Lanes &last = all[contraction.columns.back()];
+    last = Lanes::coordinate(b.first(last), b.getWidth());
+  }
   ArrayRef<Lanes> coordinates =
       ArrayRef(all).take_front(region.parallel.size());
   store(contraction.reduce.getResult(), coordinates);

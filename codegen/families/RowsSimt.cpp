@@ -8,10 +8,11 @@
 #include "codegen/families/BodyEmitter.h"
 #include "codegen/families/Grid.h"
 #include "codegen/families/MemoryAccess.h"
-#include "codegen/families/Reduction.h"
+#include "codegen/families/RowFold.h"
+#include "codegen/families/SimtVectors.h"
 #include "codegen/families/TaskLoop.h"
 #include "codegen/families/Team.h"
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "codegen/families/VectorAccess.h"
 #include "mlir/IR/Matchers.h"
 #include <map>
 
@@ -28,17 +29,6 @@ namespace tilewright::families {
 constexpr int64_t mostCopies = 16;
 constexpr int64_t warpSize = GpuSpec::warpSize;
 constexpr int64_t usualThreads = 128, mostThreads = 1024;
-
-/// The extents of a primitive within a row.
-static SmallVector<DimExpr> innerExtents(const FusedRegion &region,
-                                         Operation *primitive) {
-  if (auto reduce = dyn_cast<ReduceOp>(primitive)) {
-    return reduce.getExtents().getDims();
-  }
-  SmallVector<DimExpr> domain = domainOf(primitive);
-  domain.erase(domain.begin(), domain.begin() + region.rows);
-  return domain;
-}
 
 /// The extents within a row, which all primitives share but those that compute
 /// a scalar of the row. Nothing if they differ or depend on the run.
@@ -73,23 +63,6 @@ static int64_t rowElements(const FusedRegion &region) {
   return count;
 }
 
-/// Whether `load` reads a value of the region at its reader's own coordinates.
-static bool readsOwnElement(LoadOp load) {
-  Value source = load.getSource();
-  if (stripReshapes(source) != source) {
-    return false;
-  }
-  Block *body = load->getBlock();
-  for (auto [i, index] : llvm::enumerate(load.getIndices())) {
-    auto argument = dyn_cast<BlockArgument>(index);
-    if (!argument || argument.getOwner() != body ||
-        argument.getArgNumber() != i) {
-      return false;
-    }
-  }
-  return true;
-}
-
 std::optional<Refusal> refuseRowsSimt(const FusedRegion &region) {
   if (!sharedExtents(region)) {
     return Refusal{"TWT110", "extents within a row differ or are not fixed"};
@@ -97,23 +70,7 @@ std::optional<Refusal> refuseRowsSimt(const FusedRegion &region) {
   if (rowElements(region) > mostCopies * mostThreads) {
     return Refusal{"TWT111", "a row does not fit the registers of a block"};
   }
-  for (Operation *primitive : region.primitives) {
-    auto reduce = dyn_cast<ReduceOp>(primitive);
-    if (reduce && reduce.isArg()) {
-      return Refusal{"TWT112", "a position is not folded across threads"};
-    }
-    WalkResult walk = primitive->walk([&](LoadOp load) {
-      bool isInner =
-          !isa<BlockArgument>(stripReshapes(load.getSource())) &&
-          !stripReshapes(load.getSource()).getDefiningOp<ConstantOp>();
-      return isInner && !readsOwnElement(load) ? WalkResult::interrupt()
-                                               : WalkResult::advance();
-    });
-    if (walk.wasInterrupted()) {
-      return Refusal{"TWT113", "an element of the row is read by others"};
-    }
-  }
-  return std::nullopt;
+  return refuseRowElements(region);
 }
 
 DictionaryAttr chooseRowsSimt(const FusedRegion &region,
@@ -122,15 +79,35 @@ DictionaryAttr chooseRowsSimt(const FusedRegion &region,
   auto attribute =
       b.getDictionaryAttr(b.getNamedAttr("name", b.getStringAttr(tactic)));
   int64_t elements = rowElements(region);
-  if (elements <= warpSize * mostCopies) {
-    return Grid::fill(target, usualThreads, warpSize).addTo(attribute);
+  int64_t threads = usualThreads, team = warpSize;
+  if (elements > warpSize * mostCopies) {
+    // Half of the copies that fit, so that loads of a few rows overlap.
+    while (threads < mostThreads && threads * mostCopies / 2 < elements) {
+      threads *= 2;
+    }
+    team = threads;
   }
-  // Half of the copies that fit, so that loads of a few rows overlap.
-  int64_t threads = usualThreads;
-  while (threads < mostThreads && threads * mostCopies / 2 < elements) {
-    threads *= 2;
+  int64_t width = rowVectorWidth(region);
+  // Less than an eighth of the threads' work should be for nothing.
+  auto padded = [&] {
+    return static_cast<int64_t>(
+        llvm::alignTo(elements, static_cast<uint64_t>(team * width)));
+  };
+  while (width > 1 && padded() - elements > elements / 8) {
+    width /= 2;
   }
-  return Grid::fill(target, threads, threads).addTo(attribute);
+  NamedAttrList entries(attribute);
+  if (width > 1) {
+    entries.set("width", b.getI64IntegerAttr(width));
+  }
+  return Grid::fill(target, threads, team)
+      .addTo(entries.getDictionary(region.op.getContext()));
+}
+
+/// Neighbours of a row that a thread takes at once.
+static int64_t widthOf(DictionaryAttr parameters) {
+  auto width = parameters.getAs<IntegerAttr>("width");
+  return width ? width.getInt() : 1;
 }
 
 static int64_t countReductions(const FusedRegion &region) {
@@ -158,9 +135,10 @@ namespace {
 
 class RowEmitter {
 public:
-  explicit RowEmitter(KernelFrame &frame)
+  /// \param width neighbours that a thread takes at once.
+  RowEmitter(KernelFrame &frame, int64_t width)
       : frame(frame), b(frame.getBuilder()), region(frame.getRegion()),
-        extents(*sharedExtents(region)) {}
+        width(width), extents(*sharedExtents(region)) {}
 
   Status run();
 
@@ -173,15 +151,16 @@ private:
   Status evaluate(Operation *primitive,
                   llvm::function_ref<Status(BodyEmitter &, int64_t)> each,
                   Operation *skip = nullptr);
-  Value widen(Value value, Type accumulator);
 
   KernelFrame &frame;
   LaneBuilder &b;
   const FusedRegion &region;
+  int64_t width;
   SmallVector<int64_t> extents;
   SmallVector<Lanes> rowAt;
-  /// Of each element of this thread: its coordinates, and whether it exists
-  /// (null: always). One that does not has the coordinates of the row's last.
+  /// Of each element (or vector of elements) of this thread: its coordinates,
+  /// and whether it exists (null: always). One that does not has the
+  /// coordinates of the row's last.
   SmallVector<SmallVector<Lanes>> elements;
   SmallVector<Value> exists;
   /// What was loaded, by source and coordinates.
@@ -206,14 +185,19 @@ void RowEmitter::placeElements() {
     count *= extent;
   }
   Value lane = b.named("lane", frame.laneOfTeam());
-  for (int64_t start = 0; start < count; start += team) {
-    Lanes position = b.add(Lanes::index(lane), Lanes::index(start));
+  b.setWidth(width);
+  for (int64_t start = 0; start < count; start += team * width) {
+    Lanes position = b.add(b.mul(Lanes::index(lane), Lanes::index(width)),
+                           Lanes::index(start));
     Value isElement;
-    if (start + team > count) {
+    if (start + team * width > count) {
       Value at = b.first(position);
       isElement = b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, at,
                                           b.constantIndex(count));
-      position = b.min(Lanes::index(at), Lanes::index(count - 1));
+      position = b.min(Lanes::index(at), Lanes::index(count - width));
+    }
+    if (width > 1) {
+      position = Lanes::coordinate(b.first(position), width);
     }
     SmallVector<Lanes> coordinates(extents.size());
     for (size_t i = extents.size(); i-- > 0;) {
@@ -224,6 +208,7 @@ void RowEmitter::placeElements() {
     elements.push_back(coordinates);
     exists.push_back(isElement);
   }
+  b.setWidth(1);
 }
 
 Status RowEmitter::row(ArrayRef<Value> at) {
@@ -240,26 +225,6 @@ Status RowEmitter::row(ArrayRef<Value> at) {
   }
   frame.clearRegisters();
   return Status::ok();
-}
-
-/// Where a load reads, in terms that are the same in all primitives: numbers
-/// of coordinates, and constants below zero. Nothing for any other load.
-static std::optional<SmallVector<int64_t>> placeOf(LoadOp load) {
-  if (load.getGuard()) {
-    return std::nullopt;
-  }
-  SmallVector<int64_t> place;
-  for (Value index : load.getIndices()) {
-    APInt constant;
-    if (auto argument = dyn_cast<BlockArgument>(index)) {
-      place.push_back(argument.getArgNumber());
-    } else if (matchPattern(index, m_ConstantInt(&constant))) {
-      place.push_back(-1 - constant.getSExtValue());
-    } else {
-      return std::nullopt;
-    }
-  }
-  return place;
 }
 
 /// Evaluates the body for each element and calls `each`. What an earlier
@@ -286,6 +251,7 @@ RowEmitter::evaluate(Operation *primitive,
   for (auto [copy, coordinates] : llvm::enumerate(elements)) {
     SmallVector<Lanes> all(rowAt);
     llvm::append_range(all, coordinates);
+    b.setWidth(width);
     TW_RETURN_IF_ERROR(emitter.emit(copy, all, skip));
     for (LoadOp load : body.getOps<LoadOp>()) {
       if (auto place = placeOf(load)) {
@@ -296,71 +262,27 @@ RowEmitter::evaluate(Operation *primitive,
       }
     }
     TW_RETURN_IF_ERROR(each(emitter, copy));
+    b.setWidth(1);
   }
   return Status::ok();
 }
 
-Value RowEmitter::widen(Value value, Type accumulator) {
-  return value.getType() == accumulator || !isa<FloatType>(accumulator)
-             ? value
-             : Value(b.create<arith::ExtFOp>(accumulator, value));
-}
-
 Status RowEmitter::reduction(ReduceOp reduce) {
-  Type scalar = yieldOf(reduce).getOperand(0).getType();
-  if (bodyType(scalar) != scalar) {
-    return Status(ErrorCode::UnsupportedType,
-                  "a reduction cannot fold 8-bit or 4-bit floats");
-  }
-  bool isFloat = isa<FloatType>(scalar);
-  bool isUnsigned =
-      scalar.isInteger(1) || tw::isUnsigned(elementTypeOf(reduce.getType()));
-  unsigned width = scalar.getIntOrFloatBitWidth();
-  Type accumulator = width >= 32 ? scalar
-                     : isFloat   ? Type(b.getF32Type())
-                                 : Type(b.getI32Type());
-  auto toAccumulator = [&](Value value) -> Value {
-    if (isFloat || width >= 32) {
-      return widen(value, accumulator);
-    }
-    return isUnsigned ? Value(b.create<arith::ExtUIOp>(accumulator, value))
-                      : Value(b.create<arith::ExtSIOp>(accumulator, value));
-  };
-  FoldKind kind = reduce.getKind();
-  Value total =
-      b.create<arith::ConstantOp>(identityOf(kind, accumulator, isUnsigned));
-  Operation *product = isFloat ? productOfBody(reduce) : nullptr;
-  Status emitted = evaluate(
+  RowFold fold(frame, reduce, width);
+  TW_RETURN_IF_ERROR(fold.check());
+  Value total = fold.initial();
+  TW_RETURN_IF_ERROR(evaluate(
       reduce,
       [&](BodyEmitter &emitter, int64_t copy) {
-        Value next;
-        if (product) {
-          auto operand = [&](unsigned number) {
-            return widen(b.first(emitter.get(product->getOperand(number))),
-                         accumulator);
-          };
-          next = b.create<math::FmaOp>(operand(0), operand(1), total);
-        } else {
-          Value value = b.first(emitter.get(yieldOf(reduce).getOperand(0)));
-          next = fold(b, kind, isUnsigned, total, toAccumulator(value));
-        }
+        Value next = fold.accumulate(emitter, total);
         total =
             exists[copy]
                 ? Value(b.create<arith::SelectOp>(exists[copy], next, total))
                 : next;
         return Status::ok();
       },
-      product);
-  TW_RETURN_IF_ERROR(emitted);
-  total = foldTeam(frame, total, [&](Value x, Value y) {
-            return fold(b, kind, isUnsigned, x, y);
-          }).front();
-  Type element = bodyType(scalarType(elementTypeOf(reduce.getType())));
-  if (element != accumulator) {
-    total = isFloat ? Value(b.create<arith::TruncFOp>(element, total))
-                    : Value(b.create<arith::TruncIOp>(element, total));
-  }
-  return keepScalar(reduce.getResult(), Lanes::scalar(total));
+      fold.skipped()));
+  return keepScalar(reduce.getResult(), fold.finish(total));
 }
 
 /// A scalar of the row is the same for all elements; one thread writes it.
@@ -413,7 +335,12 @@ Result<twk::KernelOp> buildRowsSimt(const FusedRegion &region,
                                     const TargetSpec &target, StringRef name,
                                     OpBuilder &builder) {
   KernelFrame frame(region, target, name, builder);
-  Status status = RowEmitter(frame).run();
+  int64_t width =
+      widthOf(cast<DictionaryAttr>(*FusedOp(region.op).getTactic()));
+  Status status = RowEmitter(frame, width).run();
+  if (status && width > 1) {
+    status = takeVectorsApart(frame.getKernel().getEntry());
+  }
   if (!status) {
     frame.getKernel()->erase();
     return status;

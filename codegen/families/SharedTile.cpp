@@ -243,6 +243,14 @@ void TileCopy::copyAsync(const Address &from, Value to, int64_t count) {
             from.inside, count, count == tile.chunkElements());
 }
 
+Attribute unrollOfCopies(LaneBuilder &b, int64_t count, int64_t threads) {
+  // What does not change from step to step of each copy that is written out
+  // takes registers.
+  constexpr int64_t most = 8, few = 4;
+  return count > most * threads ? Attribute(b.getI64IntegerAttr(few))
+                                : Attribute(b.getUnitAttr());
+}
+
 Status TileCopy::overThreads(int64_t count,
                              llvm::function_ref<Status(Value)> body) {
   IndexMath math(b);
@@ -250,7 +258,7 @@ Status TileCopy::overThreads(int64_t count,
       b.constantIndex(0), b.constantIndex(llvm::divideCeil(count, threads)),
       b.constantIndex(1));
   loop->setAttr(twk::nameAttr, b.getStringAttr("part"));
-  loop->setAttr(twk::unrollAttr, b.getUnitAttr());
+  loop->setAttr(twk::unrollAttr, unrollOfCopies(b, count, threads));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value number = b.named(

@@ -103,6 +103,10 @@ void copyChunk(LaneBuilder &b, mlir::Value shared, mlir::Value to,
                const Memory &memory, mlir::Value from, mlir::Value inside,
                int64_t elements, bool isWhole = true);
 
+/// \returns the attribute `unroll` of a loop in which `threads` threads do
+/// `count` copies.
+mlir::Attribute unrollOfCopies(LaneBuilder &b, int64_t count, int64_t threads);
+
 /// \returns the positions' coordinates for the number `index` in the row-major
 /// order of `group`, into `coordinates`.
 void splitIndex(KernelFrame &frame, const MatrixProduct &contraction,

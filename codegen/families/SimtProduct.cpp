@@ -88,7 +88,8 @@ private:
   Status finish(ArrayRef<Lanes> at, const Lanes &sum);
   Value extentOf(ArrayRef<unsigned> group);
   Status each(int64_t count, StringRef name,
-              llvm::function_ref<Status(Value)> body);
+              llvm::function_ref<Status(Value)> body,
+              Attribute unroll = Attribute());
   Value privateArray(int64_t count) {
     return b.create<memref::AllocaOp>(MemRefType::get({count}, f32));
   }
@@ -110,13 +111,14 @@ private:
 
 } // namespace
 
-/// A loop over constants, written out.
+/// A loop over constants, written out unless `unroll` says otherwise.
 Status ProductEmitter::each(int64_t count, StringRef name,
-                            llvm::function_ref<Status(Value)> body) {
+                            llvm::function_ref<Status(Value)> body,
+                            Attribute unroll) {
   auto loop = b.create<scf::ForOp>(b.constantIndex(0), b.constantIndex(count),
                                    b.constantIndex(1));
   loop->setAttr(twk::nameAttr, b.getStringAttr(name));
-  loop->setAttr(twk::unrollAttr, b.getUnitAttr());
+  loop->setAttr(twk::unrollAttr, unroll ? unroll : b.getUnitAttr());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   return body(loop.getInductionVar());
@@ -238,7 +240,8 @@ Status ProductEmitter::evaluate(Side &side, Value step, Value stage) {
                             math.isLess(number,
                                         b.constantIndex(shared.elements())),
                             element);
-      });
+      },
+      unrollOfCopies(b, shared.elements(), tile.threads()));
 }
 
 Status ProductEmitter::multiply() {
@@ -333,8 +336,10 @@ Status ProductEmitter::multiplyStage(Value stage) {
                                    b.constantIndex(tile.step / families::run),
                                    b.constantIndex(1));
   loop->setAttr(twk::nameAttr, b.getStringAttr("chunk"));
-  // The next run arrives while this one is multiplied.
-  constexpr int64_t runsAtOnce = 2;
+  // The next run arrives while this one is multiplied, if registers hold both.
+  constexpr int64_t fewPositions = 12;
+  int64_t runsAtOnce =
+      tile.threadRows + tile.threadColumns <= fewPositions ? 2 : 1;
   loop->setAttr(twk::unrollAttr, b.getI64IntegerAttr(runsAtOnce));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());

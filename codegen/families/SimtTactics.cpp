@@ -15,6 +15,7 @@
 #include "codegen/families/NestSchedule.h"
 #include "codegen/families/NestSimt.h"
 #include "codegen/families/ReferenceTactic.h"
+#include "codegen/families/RowPasses.h"
 #include "codegen/families/Rows.h"
 #include "codegen/families/RowsSimt.h"
 #include "codegen/families/Team.h"
@@ -241,6 +242,7 @@ struct Tactics {
   TiledContraction contraction;
   TeamReduce teamReduce;
   RegisterRows registerRows;
+  RowPasses rowPasses;
   BlockRows blockRows;
   VectorMaps vectorMaps;
   TransposedMaps transposedMaps;
@@ -250,16 +252,18 @@ struct Tactics {
 
   std::vector<const Tactic *> forReduce = {&mma,    &contraction, &fewRows,
                                            &window, &teamReduce,  &reference};
-  std::vector<const Tactic *> forRows = {&registerRows, &blockRows, &reference};
+  std::vector<const Tactic *> forRows = {&registerRows, &rowPasses, &blockRows,
+                                         &reference};
   std::vector<const Tactic *> forAttention = {&attentionMma, &attentionTiles,
                                               &reference};
   std::vector<const Tactic *> forMaps = {&vectorMaps, &transposedMaps,
                                          &reference};
   std::vector<const Tactic *> forOthers = {&reference};
   std::vector<const Tactic *> all = {
-      &mma,          &contraction,    &teamReduce,     &registerRows,
-      &blockRows,    &vectorMaps,     &window,         &fewRows,
-      &attentionMma, &attentionTiles, &transposedMaps, &reference};
+      &mma,       &contraction,  &teamReduce,     &registerRows,
+      &rowPasses, &blockRows,    &vectorMaps,     &window,
+      &fewRows,   &attentionMma, &attentionTiles, &transposedMaps,
+      &reference};
 };
 
 } // namespace

@@ -229,4 +229,65 @@ int64_t foldWidth(const FusedRegion &region, const TileAxis &axis) {
   return 1;
 }
 
+int64_t rowVectorWidth(const FusedRegion &region) {
+  constexpr int64_t mostBytes = 16;
+  // The last coordinate of whatever is not a scalar of the row.
+  auto along = [&](Operation *primitive) {
+    Block &body = primitive->getRegion(0).front();
+    return body.getNumArguments() > region.rows ? body.getArguments().back()
+                                                : BlockArgument();
+  };
+  int64_t widest = 1;
+  SmallVector<LoadOp> loads;
+  SmallVector<std::pair<unsigned, Value>> stores;
+  DimExpr extent;
+  for (Operation *primitive : region.primitives) {
+    BlockArgument last = along(primitive);
+    if (!last) {
+      continue;
+    }
+    extent = isa<ReduceOp>(primitive)
+                 ? cast<ReduceOp>(primitive).getExtents().getDims().back()
+                 : domainOf(primitive).back();
+    primitive->walk([&](LoadOp load) {
+      loads.push_back(load);
+      if (operandOf(load) && movementOf(load, last, 1) != Movement::None) {
+        widest = std::max(
+            widest, storageBytes(elementTypeOf(load.getSource().getType())));
+      }
+    });
+    if (isa<MapOp>(primitive)) {
+      for (auto [number, value] :
+           llvm::enumerate(region.getYield().getOperands())) {
+        if (stripReshapes(value).getDefiningOp() == primitive) {
+          stores.push_back({number, stripReshapes(value)});
+          widest =
+              std::max(widest, storageBytes(elementTypeOf(value.getType())));
+        }
+      }
+    }
+  }
+  for (int64_t width = mostBytes / widest; extent && width > 1; width /= 2) {
+    bool fits = extent.getConstant() && *extent.getConstant() % width == 0;
+    for (LoadOp load : loads) {
+      unsigned last = along(load->getParentOp()).getArgNumber();
+      fits = fits && loadFits(region, load, {last, extent},
+                              Alignments(last, last, width), width,
+                              /*constantsMayStride=*/false);
+    }
+    for (auto [number, value] : stores) {
+      SmallVector<int64_t> coordinates(dimsOf(value.getType()).size(), 1);
+      coordinates.back() = width;
+      fits = fits && alignmentIn(coordinates, value.getType(),
+                                 sliceOfResult(region.op, number)) %
+                             width ==
+                         0;
+    }
+    if (fits) {
+      return width;
+    }
+  }
+  return 1;
+}
+
 } // namespace tilewright::families
