@@ -182,6 +182,42 @@ Status LineCopy::copyChunks(Value firstLine, Value stage) {
       });
 }
 
+/// Whether what `load` reads for a chunk is a vector of 16 bytes in memory.
+bool LineCopy::isWhole(LoadOp load) {
+  Type element = elementTypeOf(load.getSource().getType());
+  constexpr int64_t vectorBytes = 16;
+  if (!frame.memoryOf(load.getSource()) || load.getGuard() ||
+      storageType(element) != load.getType() ||
+      storageBytes(element) * lines.chunkElements() != vectorBytes ||
+      hasAddressFromMemory(load)) {
+    return false;
+  }
+  Factor factor = factorOf(load, element);
+  if (factor.contiguous != static_cast<int>(source.elementAxis)) {
+    return false;
+  }
+  std::optional<Value> whole =
+      whenChunksAreWhole(frame, factor, source.elements, lines.chunkElements());
+  return whole && !*whole;
+}
+
+Result<Value> LineCopy::loadWhole(LoadOp load, Value line, Value first) {
+  const Memory &memory = *frame.memoryOf(load.getSource());
+  BodyEmitter emitter(frame, source.primitive->getRegion(0).front(), Value());
+  SmallVector<Lanes> at(source.coordinates), indices;
+  at[source.lineAxis] = Lanes::index(line);
+  at[source.elementAxis] = Lanes::index(first);
+  for (Value index : load.getIndices()) {
+    Result<Lanes> lanes = emitter.emitFor(0, at, index);
+    TW_RETURN_IF_ERROR(lanes.status());
+    indices.push_back(*lanes);
+  }
+  Value from =
+      b.first(offsetOf(frame, memory, load.getSource().getType(), indices));
+  auto type = VectorType::get({lines.chunkElements()}, load.getType());
+  return Value(b.create<vector::LoadOp>(type, memory.memref, from));
+}
+
 /// The elements from `first` on of a line that exists, zeros past its end.
 Result<Value> LineCopy::elementsOf(Value line, Value first) {
   IndexMath math(b);
@@ -189,7 +225,24 @@ Result<Value> LineCopy::elementsOf(Value line, Value first) {
   Value extent = frame.sizeValue(source.elements);
   std::optional<int64_t> constant = source.elements.getConstant();
   bool isRagged = !constant || *constant % lines.chunkElements() != 0;
-  BodyEmitter emitter(frame, source.primitive->getRegion(0).front(), Value());
+  Block &body = source.primitive->getRegion(0).front();
+  auto needed = neededFor(source.scalar);
+  llvm::SmallDenseMap<Operation *, Value> whole;
+  for (LoadOp load : body.getOps<LoadOp>()) {
+    if (needed.contains(load) && isWhole(load)) {
+      Result<Value> vector = loadWhole(load, line, first);
+      TW_RETURN_IF_ERROR(vector.status());
+      whole[load] = *vector;
+    }
+  }
+  BodyVariant variant;
+  variant.load = [&](LoadOp load, unsigned copy) -> std::optional<Lanes> {
+    Value vector = whole.lookup(load);
+    return vector ? std::optional(Lanes::scalar(
+                        b.create<vector::ExtractOp>(vector, int64_t(copy))))
+                  : std::nullopt;
+  };
+  BodyEmitter emitter(frame, body, Value(), variant);
   SmallVector<Value> elements;
   for (int64_t i = 0; i < lines.chunkElements(); ++i) {
     Value element = math.plus(first, i);

@@ -64,6 +64,9 @@ private:
   Status copyElements(mlir::Value firstLine, mlir::Value stage);
   Status eachChunk(bool linesFirst, bool isUnrolled,
                    llvm::function_ref<Status(mlir::Value, mlir::Value)> body);
+  bool isWhole(tw::LoadOp load);
+  Result<mlir::Value> loadWhole(tw::LoadOp load, mlir::Value line,
+                                mlir::Value first);
   Result<mlir::Value> elementsOf(mlir::Value line, mlir::Value first);
   mlir::Value isInside(mlir::Value line, mlir::Value firstElement);
 
