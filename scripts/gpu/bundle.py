@@ -33,14 +33,18 @@ import bundle_tables
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VERSION = 1
+SMALL_MODULE = 1 << 20  # bytes
+# How far a module's code packs further when other modules' lies before it.
+LIKENESS = {".tar.xz": 0.4, ".tar.zst": 0.5, ".tar.gz": 1.0}
 MARGIN = 1 << 20  # bytes, for the archive's own structure
 
 
 class Bundle:
     """The folder under construction."""
 
-    def __init__(self, build, folder, target, jobs):
+    def __init__(self, build, folder, target, jobs, likeness=1.0):
         self.build, self.folder, self.target, self.jobs = build, folder, target, jobs
+        self.likeness = likeness
         self.program = os.path.join(build, "bin", "tilewright")
         self.pool = ThreadPoolExecutor(jobs)
         for name in ("modules", "data"):
@@ -65,22 +69,28 @@ class Bundle:
         return relative
 
     def packed_bytes(self, *files):
-        """About how many bytes files of the bundle take when they are packed."""
+        """About how many bytes files of the bundle take when they are packed. Small modules hold code, and that of all is alike."""
         total = 0
         for file in files:
             with open(os.path.join(self.folder, file), "rb") as stream:
-                total += len(zlib.compress(stream.read(), 6))
-        return total
+                content = stream.read()
+            is_code = file.endswith(".twm") and len(content) < SMALL_MODULE
+            total += len(zlib.compress(content, 6)) * (self.likeness if is_code else 1)
+        return int(total)
 
     def remove(self, *files):
         for file in files:
             os.remove(os.path.join(self.folder, file))
 
-    def variants(self, module):
-        """The architectures that a module has code for."""
+    def inspect(self, module):
+        """What the compiler says of a module."""
         text = subprocess.run([self.program, "inspect", os.path.join(self.folder, module), "--json"], capture_output=True,
                               text=True, check=True).stdout
-        return [variant["target"].removeprefix("cuda:") for variant in json.loads(text)["variants"]]
+        return json.loads(text)
+
+    def variants(self, module):
+        """The architectures that a module has code for."""
+        return [variant["target"].removeprefix("cuda:") for variant in self.inspect(module)["variants"]]
 
 
 def copy_programs(bundle, with_simulator):
@@ -148,10 +158,11 @@ def main():
     parser.add_argument("--simulator", action="store_true", help="add the simulator, for gpu_check.sh --target sim:sm_80")
     parser.add_argument("--small", action="store_true", help="a handful of everything, which the simulator runs in seconds")
     options = parser.parse_args()
-    if not options.out.endswith((".tar.xz", ".tar.gz", ".tar.zst")):
+    if not options.out.endswith(tuple(LIKENESS)):
         sys.exit(f"error: '{options.out}' is neither .tar.xz, .tar.gz nor .tar.zst")
     with tempfile.TemporaryDirectory() as scratch:
-        bundle = Bundle(options.build, os.path.join(scratch, "gpu-check"), options.target, options.jobs)
+        bundle = Bundle(options.build, os.path.join(scratch, "gpu-check"), options.target, options.jobs,
+                        next(share for suffix, share in LIKENESS.items() if options.out.endswith(suffix)))
         manifest = fill(bundle, copy_programs(bundle, options.simulator), options)
         with open(os.path.join(bundle.folder, "manifest.json"), "w", encoding="utf-8") as file:
             json.dump(manifest, file)

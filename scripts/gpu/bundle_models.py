@@ -41,8 +41,10 @@ def outputs_of(bundle, label, stored, which):
         yield output
 
 
-def store_inputs(bundle, label, inputs):
-    return [bundle.store(f"{label}/input_{number}", values) for number, values in enumerate(inputs.values())]
+def store_inputs(bundle, label, module, inputs):
+    """Writes inputs, by name, in the module's order."""
+    names = [parameter["name"] for parameter in bundle.inspect(module)["inputs"]]
+    return [bundle.store(f"{label}/input_{number}", inputs[name]) for number, name in enumerate(names)]
 
 
 def files_of(entry):
@@ -56,7 +58,7 @@ def add_model(bundle, name, configuration, which, options):
     module, problem = bundle.compile(configurations.model_path(configuration), label, *options)
     if problem:
         return None, problem
-    inputs = store_inputs(bundle, label, configurations.make_inputs(configuration[which]))
+    inputs = store_inputs(bundle, label, module, configurations.make_inputs(configuration[which]))
     with np.load(configurations.expectations_path(name)) as stored:
         outputs = list(outputs_of(bundle, label, stored, which))
     return {"name": label, "module": module, "tolerance": TOLERANCE, "measure": True, "weights": "real",
@@ -101,7 +103,7 @@ def add_seeded(bundle, name, configuration):
         bundle.remove(module)
         return None, problem
     entry = {"name": label, "module": module, "tolerance": TOLERANCE, "measure": True, "weights": "seeded", "seeded": weights,
-             "inputs": store_inputs(bundle, label, inputs), "outputs": []}
+             "inputs": store_inputs(bundle, label, module, inputs), "outputs": []}
     for number, (output, array) in enumerate(values.items()):
         indices = sample_indices(output, array.size)
         indices = np.arange(array.size, dtype=np.int64) if indices is None else indices
