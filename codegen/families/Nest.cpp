@@ -354,6 +354,16 @@ Status NestEmitter::refreshPanel(ArrayRef<Value> digits) {
   Value isOther =
       b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, own,
                               b.create<memref::LoadOp>(panelNumber, zero));
+  // Fewer rows than a tile has read the panel in place: shortAxis.
+  for (const NestParameters::Unroll &unroll : parameters.unroll) {
+    DimExpr extent = domain.parallel[unroll.axis].extent;
+    if (!extent.getConstant()) {
+      Value fits = b.create<arith::CmpIOp>(arith::CmpIPredicate::sge,
+                                           frame.sizeValue(extent),
+                                           b.constantIndex(unroll.count));
+      isOther = b.create<arith::AndIOp>(isOther, fits);
+    }
+  }
   return emitIf(b, isOther, [&] {
     b.create<memref::StoreOp>(own, panelNumber, zero);
     SmallVector<Lanes> before = position;
@@ -484,8 +494,10 @@ Status NestEmitter::unrolled(unsigned number, SmallVector<int64_t> counts) {
   b.setInsertionPointToStart(branch.thenBlock());
   TW_RETURN_IF_ERROR(wholeTile());
   b.setInsertionPointToStart(branch.elseBlock());
+  std::optional<PackedPanel> packed = std::exchange(panel, std::nullopt);
   Status status =
       shortAxis(number, counts, std::min(parameters.shortTile, unroll.count));
+  panel = packed;
   position[unroll.axis] = start;
   return status;
 }

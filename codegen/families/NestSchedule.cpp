@@ -240,8 +240,12 @@ void CostModel::decidePacking(Candidate &candidate) const {
   }
   PanelPlace place =
       placeOf(region, domain, *factors, candidate.vectorAxis, candidate.width);
-  bool isLarge = panelOperandBytes(region, domain, candidate.vectorAxis) >
-                 static_cast<double>(target.l2Bytes) / 2;
+  // Lanes of an open size may be any distance apart.
+  bool isOpen =
+      !domain.parallel[candidate.vectorAxis].extent.getConstant().has_value();
+  bool isLarge =
+      isOpen || panelOperandBytes(region, domain, candidate.vectorAxis) >
+                    static_cast<double>(target.l2Bytes) / 2;
   bool isWanted = place == PanelPlace::Computed ||
                   (place == PanelPlace::Lanes && isLarge) ||
                   (place == PanelPlace::Scattered &&
