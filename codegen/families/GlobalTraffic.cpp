@@ -23,7 +23,9 @@ namespace {
 struct Plane {
   SmallVector<unsigned> rows, columns;
   int64_t tileRows = 1, tileColumns = 1; ///< of a block
-  int64_t heldRows = 1;                  ///< of a thread's sums
+  /// Rows for which a thread has what it loaded, or for which a warp loads the
+  /// same sectors at once.
+  int64_t heldRows = 1;
 };
 
 class TrafficCounter {
@@ -63,6 +65,9 @@ std::optional<Plane> TrafficCounter::planeOf() {
       product && name() == "contract.mma") {
     result.rows = product->rows;
     result.columns = product->columns;
+    // The epilogue: each thread has four columns.
+    constexpr int64_t columnsOfWarp = 4 * GpuSpec::warpSize;
+    result.heldRows = std::max<int64_t>(columnsOfWarp / tile[1], 1);
   } else if (Operation *multiply = productOfBody(reduce)) {
     for (unsigned i = 0; i < reduce.getParallelRank(); ++i) {
       BlockArgument coordinate = reduce.getBody().getArgument(i);

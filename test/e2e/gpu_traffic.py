@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """gpu_traffic.py TILEWRIGHT [--show]: kernels for GPUs move what their tiles need, and shared memory serves them without conflicts.
 
-Contractions, softmaxes and norms with aligned sizes run on the simulator, which counts the 32-byte sectors of global memory that each
+Contractions, softmaxes, norms and attention with aligned sizes run on the simulator, which counts the 32-byte sectors of global memory that each
 launch touches and the passes that bank conflicts add. Of every such kernel,
 
 - the sectors are at most 1.15 times what operands, results and the tile's re-reads require (worked out here for contractions, from the
   tile in the kernel's name),
 - the compiler's own figure (`inspect --json`) agrees with the counters within 5 %,
-- contractions have no bank conflicts.
+- contractions and attention have no bank conflicts.
 
 Exit code 1 when one does not; 77: NVRTC is not there.
 """
@@ -51,16 +51,15 @@ def rows():
         yield f"RMS norm {count}x{length}", f"({x}, {scale}) {y} {{ y = RMSNormalization(x, s) }}"
 
 
-def required(kernel, case, extra):
-    """Bytes that a contraction's launch must load and store, by the tile in its name."""
+def required(kernel, case, extra, is_whole):
+    """Bytes that a contraction's launch must load and store, by the tile in its name. Where the depth is divided, the parts' sums are
+    stored, and another kernel adds them."""
     element, shape = case.split()[:2]
     m, k, n = map(int, shape.split("x"))
     size = TYPES[element]
     tile = re.search(r"_(\d+)x(\d+)x\d+_", kernel)
     if not tile:
         return None  # the sum of a contraction's parts
-    # Where the depth is divided, the parts' sums are stored in f32, and the epilogue is in the kernel that adds them.
-    is_whole = "_f16_f32_" not in kernel or size == 4
     loads = (-(-m // int(tile[1])) * k * n + -(-n // int(tile[2])) * m * k) * size
     return loads + (m * n * extra if is_whole else 0), m * n * size if is_whole else None
 
@@ -109,7 +108,7 @@ def check(case, counted, figures, limits):
             wrong.append(f"{what} {moved} bytes, the model says {bytes_modelled}")
         if limit and moved > 1.15 * limit:
             wrong.append(f"{what} {moved} bytes, {limit} are required")
-    if "_contract_" in counted["kernel"] and counted["shared_conflicts"]:
+    if "_rows_" not in counted["kernel"] and counted["shared_conflicts"]:
         wrong.append(f"{counted['shared_conflicts']} bank conflicts in {counted['shared_requests']} accesses of shared memory")
     return [f"{case}: {counted['kernel']}: {text}" for text in wrong]
 
@@ -122,19 +121,20 @@ def main():
     wrong, number = [], 0
     with tempfile.TemporaryDirectory() as folder:
         simulator = Simulator(arguments.program, folder)
-        cases = [(name, body, extra) for name, body, extra in contractions()] + [(name, body, None) for name, body in rows()]
+        cases = [*contractions(), *((name, body, None) for name, body in [*rows(), *attentions()])]
         for name, body, extra in cases:
             try:
                 launches = simulator.launches(body)
             except RuntimeError as error:
                 print(f"{name}: {error}")
                 return SKIPPED if NO_COMPILER in str(error) else 1
-            family = "_rows_" if extra is None else "_contract_"
+            family = "_contract_" if extra is not None else "_attention_" if name.startswith("attention") else "_rows_"
             if not any(family in counted["kernel"] for counted, _ in launches):
                 wrong.append(f"{name}: no kernel of the family{family.replace('_', ' ')}")
+            is_whole = not any("_parts_" in counted["kernel"] for counted, _ in launches)
             for counted, figures in launches:
                 number += 1
-                wrong += check(name, counted, figures, None if extra is None else required(counted["kernel"], name, extra))
+                wrong += check(name, counted, figures, None if extra is None else required(counted["kernel"], name, extra, is_whole))
                 if arguments.show:
                     print(f"{name:32} {counted['kernel']:68} loads {counted['loads_sectors'] * SECTOR:9} model {figures['load_bytes']:9}"
                           f" stores {counted['stores_sectors'] * SECTOR:8} model {figures['store_bytes']:8}"
