@@ -200,8 +200,8 @@ TypedAttr uniformElement(ConstantOp constant) {
     auto first =
         bytes ? uniformBytes(*bytes, type.getNumElements()) : std::nullopt;
     if (first) {
-      dense = denseFromBytes(
-          RankedTensorType::get({1}, type.getElementType()), *first);
+      dense = denseFromBytes(RankedTensorType::get({1}, type.getElementType()),
+                             *first);
     }
   }
   return dense && dense.isSplat() ? dense.getSplatValue<TypedAttr>()

@@ -26,6 +26,7 @@ namespace {
 struct Arguments {
   std::string folder;
   std::string list;
+  std::string moreList;
   std::string target;
   std::string filter;
   unsigned workers = 2;
@@ -81,6 +82,13 @@ int run(const Arguments &arguments) {
   Result<Reasons> reasons = readReasons(arguments.list);
   if (!reasons) {
     return fail(reasons.status());
+  }
+  if (!arguments.moreList.empty()) {
+    Result<Reasons> more = readReasons(arguments.moreList);
+    if (!more) {
+      return fail(more.status());
+    }
+    reasons->insert(more->begin(), more->end());
   }
   CompileOptions options;
   options.threads = 1;
@@ -143,6 +151,9 @@ int main(int argc, char **argv) {
   app.add_option("cases", arguments.folder, "What make_cases.py wrote")
       ->required();
   app.add_option("list", arguments.list, "The expected failures")->required();
+  CLI::Option *more =
+      app.add_option("--more", arguments.moreList,
+                     "Failures that are expected besides, of one target");
   app.add_option("--target", arguments.target,
                  "A CPU level, or a GPU, which the simulator plays; the best "
                  "CPU level else");
@@ -157,7 +168,8 @@ int main(int argc, char **argv) {
          "--write-list", arguments.writeList,
          "Rewrite the list: without cases that pass, with those that fail "
          "and their messages as reasons. For maintainers")
-      ->excludes(filter);
+      ->excludes(filter)
+      ->excludes(more);
   CLI11_PARSE(app, argc, argv);
   return run(arguments);
 }
