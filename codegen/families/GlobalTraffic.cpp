@@ -54,30 +54,24 @@ private:
 } // namespace
 
 std::optional<Plane> TrafficCounter::planeOf() {
-  auto tile = tactic.getAs<DenseI64ArrayAttr>("tile");
-  if (region.form != Form::Reduce || !tile) {
+  bool usesUnits = name() == "contract.mma";
+  if (!usesUnits && name() != "contract.simt") {
     return std::nullopt;
   }
+  auto tile = tactic.getAs<DenseI64ArrayAttr>("tile");
   Plane result;
   Refusal refusal;
-  ReduceOp reduce = region.getReduce();
-  if (auto product = matchMatrixProduct(region, refusal);
-      product && name() == "contract.mma") {
-    result.rows = product->rows;
-    result.columns = product->columns;
+  auto product = usesUnits ? matchMatrixProduct(region, refusal)
+                           : matchSumOfProducts(region);
+  if (!product) {
+    return std::nullopt;
+  }
+  result.rows = product->rows;
+  result.columns = product->columns;
+  if (usesUnits) {
     // The epilogue: each thread has four columns.
     constexpr int64_t columnsOfWarp = 4 * GpuSpec::warpSize;
     result.heldRows = std::max<int64_t>(columnsOfWarp / tile[1], 1);
-  } else if (Operation *multiply = productOfBody(reduce)) {
-    for (unsigned i = 0; i < reduce.getParallelRank(); ++i) {
-      BlockArgument coordinate = reduce.getBody().getArgument(i);
-      bool isRow = dependsOn(multiply->getOperand(0), coordinate);
-      if (isRow != dependsOn(multiply->getOperand(1), coordinate)) {
-        (isRow ? result.rows : result.columns).push_back(i);
-      }
-    }
-  } else {
-    return std::nullopt;
   }
   result.tileRows = tile[0];
   result.tileColumns = tile[1];
