@@ -80,19 +80,6 @@ Launch attentionTilesLaunch(const FusedRegion &region,
 // The kernel
 //===----------------------------------------------------------------------===//
 
-Value TilesEmitter::sharedView(Type element, int64_t byteOffset,
-                               int64_t count) {
-  auto space =
-      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
-  auto typeOf = [&](Type of) {
-    return MemRefType::get({ShapedType::kDynamic}, of, AffineMap(), space);
-  };
-  Value bytes = b.create<gpu::DynamicSharedMemoryOp>(typeOf(b.getI8Type()));
-  return b.create<memref::ViewOp>(typeOf(element), bytes,
-                                  b.constantIndex(byteOffset),
-                                  ValueRange(b.constantIndex(count)));
-}
-
 Value TilesEmitter::registers(int64_t count, StringRef name) {
   return b.named(name, b.create<memref::AllocaOp>(
                            MemRefType::get({count}, b.getF32Type())));
@@ -140,8 +127,9 @@ void TilesEmitter::takeMemory() {
   auto lines = [&](StringRef text, int64_t count, int64_t elements,
                    int64_t stages) {
     SharedLines result{element, count, elements, Value()};
-    result.memory = b.named(
-        text, sharedView(element, offset, stages * result.stageElements()));
+    result.memory =
+        b.named(text, frame.sharedView(element, offset,
+                                       stages * result.stageElements()));
     offset += stages * result.stageBytes();
     return result;
   };
@@ -149,12 +137,12 @@ void TilesEmitter::takeMemory() {
   warp.keys = lines("keys", tile.keys(), problem.depthElements(), tile.stages);
   warp.values =
       lines("values", tile.keys(), problem.valueElements(), tile.stages);
-  sumMemory =
-      b.named("results", sharedView(b.getF32Type(), 0,
-                                    tile.rows() * (problem.valueElements() +
-                                                   MmaTile::sumPadding)));
-  rowMemory = sharedView(b.getF32Type(), attentionSumBytes(tile, problem),
-                         2 * tile.keyWarps * tile.rows());
+  sumMemory = b.named("results",
+                      frame.sharedView(b.getF32Type(), 0,
+                                       tile.rows() * (problem.valueElements() +
+                                                      MmaTile::sumPadding)));
+  rowMemory = frame.sharedView(b.getF32Type(), attentionSumBytes(tile, problem),
+                               2 * tile.keyWarps * tile.rows());
   auto sums = [&](StringRef text, int64_t columns) {
     FragmentSums result;
     result.rowUnits = tile.rowUnits;

@@ -29,7 +29,6 @@ private:
 
   void findPlace();
   void takeMemory();
-  Value sharedView(mlir::Type element, int64_t byteOffset, int64_t count);
   Value registers(int64_t count, llvm::StringRef name);
   LineCopy copyOf(mlir::Operation *primitive, Value factor,
                   const SharedLines &lines, unsigned lineAxis,

@@ -231,16 +231,20 @@ Value KernelFrame::teamsOfGrid() {
                                                     b.constantIndex(teams)));
 }
 
-Value KernelFrame::takeShared(Type element, int64_t count, int64_t slotBytes) {
+Value KernelFrame::sharedView(Type element, int64_t byteOffset, int64_t count) {
   auto space =
       gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   auto typeOf = [&](Type of) {
     return MemRefType::get({ShapedType::kDynamic}, of, AffineMap(), space);
   };
   Value bytes = b.create<gpu::DynamicSharedMemoryOp>(typeOf(b.getI8Type()));
-  Value view = b.create<memref::ViewOp>(typeOf(element), bytes,
-                                        b.constantIndex(sharedTaken),
-                                        ValueRange(b.constantIndex(count)));
+  return b.create<memref::ViewOp>(typeOf(element), bytes,
+                                  b.constantIndex(byteOffset),
+                                  ValueRange(b.constantIndex(count)));
+}
+
+Value KernelFrame::takeShared(Type element, int64_t count, int64_t slotBytes) {
+  Value view = sharedView(element, sharedTaken, count);
   sharedTaken += count * slotBytes;
   return view;
 }

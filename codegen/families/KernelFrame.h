@@ -95,6 +95,8 @@ public:
   mlir::Value teamOfGrid();
   /// GPU: the teams of the grid.
   mlir::Value teamsOfGrid();
+  /// GPU: `count` elements of the block's shared memory, from `byteOffset` on.
+  mlir::Value sharedView(mlir::Type element, int64_t byteOffset, int64_t count);
   /// GPU: the next `count` elements of the block's shared memory, each of which
   /// has `slotBytes`. The launch asks for as much as a kernel takes.
   mlir::Value takeShared(mlir::Type element, int64_t count, int64_t slotBytes);

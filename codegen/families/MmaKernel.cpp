@@ -76,7 +76,6 @@ private:
     }
   }
   Value extentOf(ArrayRef<unsigned> group);
-  Value sharedView(Type element, int64_t byteOffset, int64_t count);
   Result<SmallVector<Value>> multiply();
   SmallVector<Value> multiplyStage(Value stage, SmallVector<Value> sums);
   SmallVector<Value> fragmentsOfA(Value stage, int64_t unit);
@@ -117,18 +116,6 @@ Value MmaEmitter::extentOf(ArrayRef<unsigned> group) {
   return b.first(extent);
 }
 
-Value MmaEmitter::sharedView(Type element, int64_t byteOffset, int64_t count) {
-  auto space =
-      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
-  auto typeOf = [&](Type of) {
-    return MemRefType::get({ShapedType::kDynamic}, of, AffineMap(), space);
-  };
-  Value bytes = b.create<gpu::DynamicSharedMemoryOp>(typeOf(b.getI8Type()));
-  return b.create<memref::ViewOp>(typeOf(element), bytes,
-                                  b.constantIndex(byteOffset),
-                                  ValueRange(b.constantIndex(count)));
-}
-
 /// Which tile this block computes, and which part of it this warp. Blocks side
 /// by side share columns.
 void MmaEmitter::findPlace() {
@@ -156,11 +143,12 @@ Status MmaEmitter::run() {
   findPlace();
   Type ofA = storageType(a.factor.element),
        ofB = storageType(bTile.factor.element);
-  a.memory = sharedView(ofA, 0, a.elements() * tile.stages);
-  bTile.memory = sharedView(ofB, a.elements() * tile.stages * a.elementBytes,
-                            bTile.elements() * tile.stages);
-  sumMemory =
-      sharedView(sumType, 0, tile.rows * (tile.columns + MmaTile::sumPadding));
+  a.memory = frame.sharedView(ofA, 0, a.elements() * tile.stages);
+  bTile.memory =
+      frame.sharedView(ofB, a.elements() * tile.stages * a.elementBytes,
+                       bTile.elements() * tile.stages);
+  sumMemory = frame.sharedView(
+      sumType, 0, tile.rows * (tile.columns + MmaTile::sumPadding));
   name("tileA", a.memory);
   name("tileB", bTile.memory);
   name("sums", sumMemory);
