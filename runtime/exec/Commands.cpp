@@ -28,6 +28,12 @@ Status Executor::launch(const format::LaunchT &launch,
   for (uint32_t expr : launch.sizes) {
     sizes.push_back(expressions[expr]);
   }
+  productSizes.clear();
+  if (launch.product) {
+    for (uint32_t expr : launch.product->sizes) {
+      productSizes.push_back(expressions[expr]);
+    }
+  }
   int64_t tasks = expressions[launch.tasks];
   int64_t scratch = alignUp(expressions[launch.workspace]);
   if (tasks < 0 || tasks > mostTasks || scratch < 0 ||
@@ -39,8 +45,8 @@ Status Executor::launch(const format::LaunchT &launch,
   if (tasks == 0) {
     return Status::ok();
   }
-  Result<KernelReport> report =
-      device.launch({launch, command, buffers, sizes, tasks, scratch});
+  Result<KernelReport> report = device.launch(
+      {launch, command, buffers, sizes, productSizes, tasks, scratch});
   return report ? kernelError(*report) : report.status();
 }
 

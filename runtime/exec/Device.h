@@ -16,6 +16,7 @@
 #include "runtime/Memory.h"
 #include "tilewright/Tensor.h"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct LaunchRequest {
   const format::CommandT &command;
   const std::vector<void *> &buffers; ///< of the device: inputs, then outputs
   const std::vector<int64_t> &sizes;
+  const std::vector<int64_t> &productSizes; ///< of launch.product, if it has one
   int64_t tasks = 0;     ///< at least 1
   int64_t workspace = 0; ///< bytes, a multiple of 64
 };
@@ -80,6 +82,13 @@ public:
 
   /// How many kernels the device's driver had to compile.
   virtual uint64_t compiledKernels() const { return 0; }
+
+  /// Launches of the last run that a library did in place of the kernel.
+  virtual uint64_t libraryCalls() const { return 0; }
+
+  /// Why products that the plan leaves to a library are left to kernels; empty:
+  /// they are not.
+  virtual std::string libraryRefusal() const { return ""; }
 
   /// Runs a kernel. \returns what it reports, if that is known already.
   /// Errors: DataInvalid (more blocks than a grid has), OutOfMemory and

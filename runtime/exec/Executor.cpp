@@ -95,6 +95,8 @@ ContextStatistics Executor::statistics() const {
   statistics.launches = launchCount;
   statistics.replays = replayCount;
   statistics.compiledKernels = device.compiledKernels();
+  statistics.libraryCalls = device.libraryCalls();
+  statistics.libraryRefusal = device.libraryRefusal();
   return statistics;
 }
 

@@ -188,6 +188,7 @@ private:
   // Memory of launches, kept from one to the next.
   std::vector<void *> buffers;
   std::vector<int64_t> sizes;
+  std::vector<int64_t> productSizes;
 
   // On a device other than the processor.
   bool isRecordable = false; // Every command can be part of a recorded run.

@@ -102,6 +102,11 @@ private:
       }
       TW_RETURN_IF_ERROR(need(launch->tasks));
       TW_RETURN_IF_ERROR(need(launch->workspace));
+      if (launch->product) {
+        for (uint32_t expr : launch->product->sizes) {
+          TW_RETURN_IF_ERROR(need(expr));
+        }
+      }
     } else if (const format::BuiltinT *builtin = body.AsBuiltin()) {
       for (int32_t value : builtin->inputs) {
         TW_RETURN_IF_ERROR(value < 0 ? Status::ok() : use(value));

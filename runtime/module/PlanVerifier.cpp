@@ -168,10 +168,11 @@ private:
                 all(command.nodes, Below{plan.nodes.size()});
     const format::CommandBodyUnion &body = command.body;
     if (const format::LaunchT *launch = body.AsLaunch()) {
-      good = good && launch->kernel < plan.kernels.size() &&
-             all(launch->args, isValue()) &&
-             all(launch->sizes, isExpression()) &&
-             isExpression()(launch->tasks) && isExpression()(launch->workspace);
+      good =
+          good && launch->kernel < plan.kernels.size() &&
+          all(launch->args, isValue()) && all(launch->sizes, isExpression()) &&
+          isExpression()(launch->tasks) && isExpression()(launch->workspace) &&
+          (!launch->product || product(*launch, *launch->product));
     } else if (const format::BuiltinT *builtin = body.AsBuiltin()) {
       TW_RETURN_IF_ERROR(checkBuiltin(*builtin));
       good = good && all(builtin->inputs, isOptionalValue()) &&
@@ -200,6 +201,21 @@ private:
     }
     return good ? Status::ok()
                 : planError("a command names something that does not exist");
+  }
+
+  bool product(const format::LaunchT &launch, const format::ProductT &product) {
+    // Batches, m, n, k, and two strides of each of four matrices.
+    constexpr size_t sizes = 12;
+    if (launch.results != 1 || launch.args.empty()) {
+      return false;
+    }
+    size_t inputs = launch.args.size() - 1;
+    Below isInput{inputs};
+    BelowOrNone isOptionalInput{inputs};
+    return isInput(product.a) && isInput(product.b) &&
+           isOptionalInput(product.c) && isOptionalInput(product.bias) &&
+           product.activation <= format::Activation_MAX &&
+           product.sizes.size() == sizes && all(product.sizes, isExpression());
   }
 
   /// Whether function `index` can be a branch that gives `outputs`.

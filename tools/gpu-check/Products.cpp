@@ -4,16 +4,18 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/gpu-check/LibraryProduct.h"
 #include "tools/gpu-check/Tables.h"
 #include "tools/gpu-check/TimedModule.h"
 
 namespace tilewright::gpucheck {
 
-static void compareWithLibrary(CublasLt &library, const MatrixProduct &product,
-                               const Tensor &a, const Tensor &b, Tensor &c,
+static void compareWithLibrary(const Session &session, const CublasLt &library,
+                               const MatrixProduct &product, const Tensor &a,
+                               const Tensor &b, Tensor &c,
                                nlohmann::json &figures) {
-  Result<double> milliseconds =
-      library.multiply(product, a, b, c, static_cast<int>(tableRuns));
+  Result<double> milliseconds = multiplyByLibrary(
+      session, library, product, a, b, c, static_cast<int>(tableRuns));
   std::string wrong = milliseconds
                           ? checkProduct(product, a.view(), b.view(), c.view())
                           : milliseconds.status().message();
@@ -60,7 +62,8 @@ Result<nlohmann::json> runProduct(const Session &session, CublasLt *library,
   figures["wrong"] =
       checkProduct(*product, a->view(), b->view(), run->output.view());
   if (library) {
-    compareWithLibrary(*library, *product, *a, *b, run->output, figures);
+    compareWithLibrary(session, *library, *product, *a, *b, run->output,
+                       figures);
   }
   return figures;
 }

@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "tools/gpu-check/CublasLt.h"
+#include "runtime/devices/cuda/CublasLt.h"
 #include "tools/gpu-check/Session.h"
 
 #include <filesystem>

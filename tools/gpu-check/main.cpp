@@ -127,7 +127,7 @@ static int run(const Arguments &arguments) {
     if (!device) {
       return report(device.status());
     }
-    Result<std::unique_ptr<CublasLt>> library = CublasLt::open(*session);
+    Result<std::unique_ptr<CublasLt>> library = CublasLt::open(session->gpu);
     (*device)["cublaslt"] =
         library ? (*library)->version() : library.status().message();
     print(*device);
@@ -146,7 +146,7 @@ static int run(const Arguments &arguments) {
     });
   }
   if (arguments.section == "gemm") {
-    Result<std::unique_ptr<CublasLt>> library = CublasLt::open(*session);
+    Result<std::unique_ptr<CublasLt>> library = CublasLt::open(session->gpu);
     return runAll(entries, arguments.first, [&](const nlohmann::json &entry) {
       return runProduct(*session, library ? library->get() : nullptr, entry,
                         folder);

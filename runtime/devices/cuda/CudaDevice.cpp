@@ -36,16 +36,17 @@ CudaDevice::create(std::shared_ptr<const Gpu> gpu,
 }
 
 Status CudaDevice::prepare(const LoadedVariant &variant) {
-  const format::PlanT &plan = variant.plan();
-  Result<std::unique_ptr<Streams>> created = Streams::create(gpu, plan);
+  plan = &variant.plan();
+  Result<std::unique_ptr<Streams>> created = Streams::create(gpu, *plan);
   if (!created) {
     return created.status();
   }
   streams = std::move(*created);
   workspaces.resize(streams->count());
-  inputs.resize(plan.functions[0]->parameters.size());
+  inputs.resize(plan->functions[0]->parameters.size());
   constantList = image->constants();
-  noteLaunches(plan);
+  noteLaunches(*plan);
+  openLibrary();
   int64_t bytes = static_cast<int64_t>(launches.size() * sizeof(int32_t));
   Result<Block> block = allocate(bytes);
   if (!block) {
@@ -87,6 +88,21 @@ CudaDevice::~CudaDevice() {
   freeReleased();
 }
 
+Status CudaDevice::checkBuffers(const std::vector<void *> &buffers,
+                                const LaunchPlace &place) {
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (address(buffers[i]) % bufferAlignment != 0) {
+      return Status(ErrorCode::Internal,
+                    "a kernel" +
+                        (place.label.empty() ? "" : " of " + place.label) +
+                        " would get buffer " + std::to_string(i) +
+                        ", which does not begin at a multiple of " +
+                        std::to_string(bufferAlignment) + " bytes");
+    }
+  }
+  return Status::ok();
+}
+
 Result<KernelReport> CudaDevice::launch(const LaunchRequest &request) {
   if (request.tasks > mostBlocks) {
     return Status(ErrorCode::DataInvalid, "a kernel would be launched with " +
@@ -94,18 +110,16 @@ Result<KernelReport> CudaDevice::launch(const LaunchRequest &request) {
                                               " blocks, more than a grid has");
   }
   const LaunchPlace &place = places.find(&request.launch)->second;
+  TW_RETURN_IF_ERROR(checkBuffers(request.buffers, place));
+  Result<bool> isDone = launchProduct(request);
+  TW_RETURN_IF_ERROR(isDone.status());
+  if (*isDone) {
+    return KernelReport();
+  }
   Block *workspace = nullptr;
   TW_RETURN_IF_ERROR(growWorkspace(request.workspace, workspace));
   parameters.clear();
   for (void *buffer : request.buffers) {
-    if (address(buffer) % bufferAlignment != 0) {
-      return Status(
-          ErrorCode::Internal,
-          "a kernel" + (place.label.empty() ? "" : " of " + place.label) +
-              " would get buffer " + std::to_string(parameters.size()) +
-              ", which does not begin at a multiple of " +
-              std::to_string(bufferAlignment) + " bytes");
-    }
     parameters.push_back(address(buffer));
   }
   for (int64_t size : request.sizes) {

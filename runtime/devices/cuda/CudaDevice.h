@@ -12,12 +12,14 @@
 
 #pragma once
 
+#include "runtime/devices/cuda/CublasLt.h"
 #include "runtime/devices/cuda/DeviceImage.h"
 #include "runtime/devices/cuda/Staging.h"
 #include "runtime/devices/cuda/Streams.h"
 #include "runtime/devices/cuda/Timing.h"
 #include "runtime/exec/Device.h"
 
+#include <optional>
 #include <unordered_map>
 
 namespace tilewright {
@@ -61,6 +63,8 @@ public:
   void setTiming(bool on) override { timing.isOn = on; }
   Result<std::vector<CommandTime>> times() override { return timing.times(); }
   uint64_t compiledKernels() const override { return image->compiledKernels(); }
+  uint64_t libraryCalls() const override { return productCount; }
+  std::string libraryRefusal() const override { return refusal; }
 
 private:
   /// A launch command of the plan.
@@ -75,10 +79,23 @@ private:
     int64_t bytes;
   };
 
+  /// What the library says of a product of some sizes: nothing, or how.
+  struct PreparedProduct {
+    ProductShape shape;
+    std::optional<LibraryProduct> product;
+  };
+
   CudaDevice(std::shared_ptr<const Gpu> gpu,
              std::shared_ptr<const DeviceImage> image);
   Status prepare(const LoadedVariant &variant);
   void noteLaunches(const format::PlanT &plan);
+  static Status checkBuffers(const std::vector<void *> &buffers,
+                             const LaunchPlace &place);
+  void openLibrary();
+  ProductShape productShape(const LaunchRequest &request) const;
+  const LibraryProduct *preparedProduct(const LaunchRequest &request);
+  /// \returns whether the library does the launch.
+  Result<bool> launchProduct(const LaunchRequest &request);
   void release(void *memory, int64_t bytes) override;
   void freeReleased();
   CUresult allocateOnce(CUdeviceptr &memory, size_t bytes);
@@ -109,6 +126,13 @@ private:
   uint64_t releaseCount = 0;
   std::vector<Transfer> written; // by the processor, to be copied to the GPU
   std::vector<Transfer> outputs; // to be copied when the run has ended
+
+  const format::PlanT *plan = nullptr;
+  std::unique_ptr<CublasLt> library; // null: no use for it, or not there
+  std::string refusal;
+  uint64_t productCount = 0;
+  std::unordered_map<const format::LaunchT *, std::vector<PreparedProduct>>
+      prepared;
 
   std::vector<uint64_t> parameters; // of a launch
   std::vector<void *> parameterPointers;

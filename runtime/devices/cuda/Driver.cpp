@@ -107,6 +107,7 @@ static Result<const Driver *> openOnce(const std::string &name,
       dlclose(library);
       return driver.status();
     }
+    (*driver)->library = library;
     (*driver)->simulator = simulator;
     return (opened[name] = std::move(*driver)).get();
   }

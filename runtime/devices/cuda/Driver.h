@@ -65,6 +65,8 @@ struct Driver {
   TILEWRIGHT_CUDA_FUNCTIONS(TILEWRIGHT_CUDA_MEMBER)
 #undef TILEWRIGHT_CUDA_MEMBER
 
+  void *library = nullptr; ///< of dlopen
+
   /// Null on NVIDIA's driver.
   const SimulatorInterface *simulator = nullptr;
 

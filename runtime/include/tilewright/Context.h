@@ -56,6 +56,12 @@ struct ContextStatistics {
   /// Kernels that the GPU's driver compiled from PTX, for want of machine code
   /// for that GPU.
   uint64_t compiledKernels = 0;
+  /// Products of matrices that cuBLASLt computed, or that were recorded to be
+  /// computed by it.
+  uint64_t libraryCalls = 0;
+  /// Why products that the module leaves to cuBLASLt ran as generated kernels;
+  /// empty: none did.
+  std::string libraryRefusal = {};
 };
 
 class Context {

@@ -22,7 +22,7 @@ using Layout = void *;
 using Preference = void *;
 
 /// cublasStatus_t
-constexpr int success = 0;
+constexpr int success = 0, invalidValue = 7, notSupported = 15;
 
 /// cublasComputeType_t
 enum ComputeType : int {
@@ -38,17 +38,46 @@ enum DataType : int {
   Real8I = 3,
   Real32I = 10,
   Real16BF = 14,
-  Real8FE4M3 = 28
+  Real8FE4M3 = 28,
+  Real8FE5M2 = 29
 };
 
 /// cublasOperation_t
 enum Operation : int { NotTransposed = 0, Transposed = 1 };
 
 /// cublasLtMatmulDescAttributes_t
-enum MatmulAttribute : int { TransposeA = 3, TransposeB = 4 };
+enum MatmulAttribute : int {
+  TransposeA = 3,
+  TransposeB = 4,
+  EpilogueKind = 7,
+  BiasPointer = 8,
+  BiasType = 26
+};
+
+/// cublasLtEpilogue_t
+enum Epilogue : int {
+  NoEpilogue = 1,
+  ReluEpilogue = 2,
+  BiasEpilogue = 4, ///< may be joined to the others
+  GeluEpilogue = 32
+};
+
+/// cublasLtMatrixLayoutAttribute_t
+enum LayoutAttribute : int { BatchCount = 5, BatchStride = 6 };
 
 /// cublasLtMatmulPreferenceAttributes_t
-enum PreferenceAttribute : int { MaxWorkspaceBytes = 1 };
+enum PreferenceAttribute : int {
+  MaxWorkspaceBytes = 1,
+  ReductionSchemes = 3,
+  AlignmentA = 5,
+  AlignmentB = 6,
+  AlignmentC = 7,
+  AlignmentD = 8
+};
+
+/// cublasLtReductionScheme_t, as a mask: partial sums in the type that is
+/// computed in.
+constexpr uint32_t reductionInComputeType = 2;
 
 struct Algorithm {
   uint64_t data[8];
@@ -77,6 +106,8 @@ using Stream = void *;
   X(MatrixLayoutCreate, int,                                                   \
     (Layout *, DataType, uint64_t, uint64_t, int64_t))                         \
   X(MatrixLayoutDestroy, int, (Layout))                                        \
+  X(MatrixLayoutSetAttribute, int,                                             \
+    (Layout, LayoutAttribute, const void *, size_t))                           \
   X(MatmulPreferenceCreate, int, (Preference *))                               \
   X(MatmulPreferenceDestroy, int, (Preference))                                \
   X(MatmulPreferenceSetAttribute, int,                                         \
