@@ -40,6 +40,9 @@ struct GpuSpec {
   int mmaTf32;
   int mmaS8;
   int mmaF8;
+  /// How much of these rates `mma.sync` reaches: newer instructions feed the
+  /// units of some GPUs better.
+  int mmaSyncPercent;
 
   static constexpr int warpSize = 32;
   static constexpr int mostThreadsPerBlock = 1024;

@@ -202,8 +202,8 @@ static double clocksOf(const AttentionTile &tile,
   double waves = std::ceil(blocks / double(gpu.multiprocessors));
   double together = std::min(resident, waves);
   auto elements = double(problem.depthElements() + problem.valueElements());
-  double rate =
-      problem.usesMatrixUnits ? mmaRate(gpu, problem.element) : gpu.floatOps;
+  double rate = problem.usesMatrixUnits ? mmaSyncRate(gpu, problem.element)
+                                        : gpu.floatOps;
   double products = double(tile.rows() * tile.keys()) * elements / rate;
   // Every warp reads the keys and values of a step from shared memory: as
   // fragments at full speed, as scalars for multiply-adds at half of it.

@@ -124,10 +124,19 @@ chooseContractTile(const FusedRegion &region, const TargetSpec &target,
   return best ? std::optional(best->first) : std::nullopt;
 }
 
+static bool anyTile(const ContractTile &) { return true; }
+
+std::optional<double> simtClocks(const MatrixProduct &product,
+                                 const GpuSpec &gpu) {
+  auto best =
+      bestTile(ProductSize::of(product, double(gpu.floatOps)), gpu, anyTile);
+  return best ? std::optional(best->second) : std::nullopt;
+}
+
 std::optional<DepthParts> chooseSimtParts(const MatrixProduct &product,
                                           const GpuSpec &gpu) {
   auto clocks = [&](const ProductSize &size) -> std::optional<double> {
-    auto best = bestTile(size, gpu, [](const ContractTile &) { return true; });
+    auto best = bestTile(size, gpu, anyTile);
     return best ? std::optional(best->second) : std::nullopt;
   };
   return chooseDepthParts(product,

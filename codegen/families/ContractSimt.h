@@ -52,6 +52,10 @@ std::optional<ContractTile>
 chooseContractTile(const FusedRegion &region, const TargetSpec &target,
                    llvm::function_ref<bool(const ContractTile &)> mayUse);
 
+/// \returns the clocks of a launch that computes the product in the best tile.
+std::optional<double> simtClocks(const MatrixProduct &product,
+                                 const GpuSpec &gpu);
+
 /// \returns the parts of the depth with which tiles should take least time;
 /// nothing if that is one part.
 std::optional<DepthParts> chooseSimtParts(const MatrixProduct &product,

@@ -23,6 +23,7 @@ namespace tilewright {
 static std::string structureOf(tw::FusedOp region) {
   tw::FusedOp copy = region.clone();
   copy.setSymName("region");
+  copy->removeAttr(libraryAttr);
   for (unsigned i = 0; i < copy.getInputs().size(); ++i) {
     // Operands are names from outside; only their types matter.
     copy->setOperand(i, copy.getBody().getArgument(i));

@@ -68,6 +68,10 @@ int64_t mmaRate(const GpuSpec &gpu, Type element) {
                                              : gpu.mmaF8;
 }
 
+double mmaSyncRate(const GpuSpec &gpu, Type element) {
+  return double(mmaRate(gpu, element)) * gpu.mmaSyncPercent / 100;
+}
+
 /// What the model knows of a contraction.
 struct Problem {
   ProductSize size;
@@ -118,10 +122,9 @@ static Problem problemOf(const MatrixProduct &contraction, const GpuSpec &gpu) {
   bool isConverted =
       gpu.computeCapability >= hopper &&
       isa<Float8E4M3FNType, Float8E5M2Type>(contraction.a.element);
-  return {
-      ProductSize::of(contraction, double(mmaRate(gpu, contraction.a.element))),
-      storageBytes(contraction.a.element),
-      isConverted ? conversionRegisters : 0};
+  return {ProductSize::of(contraction, mmaSyncRate(gpu, contraction.a.element)),
+          storageBytes(contraction.a.element),
+          isConverted ? conversionRegisters : 0};
 }
 
 static std::optional<std::pair<MmaTile, double>>
@@ -141,6 +144,16 @@ bestTile(const Problem &problem, const GpuSpec &gpu,
   return best;
 }
 
+static bool anyTile(const MmaTile &) { return true; }
+
+std::optional<double> mmaClocks(const MatrixProduct &contraction,
+                                const GpuSpec &gpu, double rate) {
+  Problem problem = problemOf(contraction, gpu);
+  problem.size.rate = rate;
+  auto best = bestTile(problem, gpu, anyTile);
+  return best ? std::optional(best->second) : std::nullopt;
+}
+
 std::optional<MmaTile>
 chooseMmaTile(const MatrixProduct &contraction, const GpuSpec &gpu,
               llvm::function_ref<bool(const MmaTile &)> mayUse) {
@@ -154,7 +167,7 @@ std::optional<DepthParts> chooseMmaParts(const MatrixProduct &contraction,
   auto clocks = [&](const ProductSize &size) -> std::optional<double> {
     Problem divided = problem;
     divided.size = size;
-    auto best = bestTile(divided, gpu, [](const MmaTile &) { return true; });
+    auto best = bestTile(divided, gpu, anyTile);
     return best ? std::optional(best->second) : std::nullopt;
   };
   return chooseDepthParts(contraction, problem.size,

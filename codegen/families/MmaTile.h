@@ -48,8 +48,15 @@ struct MmaTile {
 };
 
 /// Multiply-adds per multiprocessor and clock for factors of type `element`; 0:
-/// the GPU has no such matrix unit.
+/// the GPU has no such matrix unit. The second is what `mma.sync` reaches.
 int64_t mmaRate(const GpuSpec &gpu, mlir::Type element);
+double mmaSyncRate(const GpuSpec &gpu, mlir::Type element);
+
+/// \returns the clocks of a launch that computes the product in the best of
+/// mmaTiles() at `rate` multiply-adds per multiprocessor and clock; nothing if
+/// none fits.
+std::optional<double> mmaClocks(const MatrixProduct &contraction,
+                                const GpuSpec &gpu, double rate);
 
 /// \returns the tiles to choose from, for factors of `elementBytes`. Some may
 /// be too large for a GPU.

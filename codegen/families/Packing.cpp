@@ -278,6 +278,9 @@ Status packConstants(ModuleOp module, const TargetSpec &target,
                      DecisionLog &log) {
   Status status;
   module.walk([&](FusedOp op) {
+    if (op->hasAttr(libraryAttr)) {
+      return WalkResult::advance(); // a library reads plain matrices
+    }
     Result<families::FusedRegion> region = families::analyseRegion(op);
     if (!region) {
       status = region.status();

@@ -138,7 +138,11 @@ static void divide(FusedOp op, const MatrixProduct &contraction,
 
 Status splitDepth(ModuleOp module, const TargetSpec &target, DecisionLog &log) {
   SmallVector<FusedOp> regions;
-  module.walk([&](FusedOp op) { regions.push_back(op); });
+  module.walk([&](FusedOp op) {
+    if (!op->hasAttr(libraryAttr)) {
+      regions.push_back(op);
+    }
+  });
   for (FusedOp op : regions) {
     Result<FusedRegion> region = analyseRegion(op);
     TW_RETURN_IF_ERROR(region.status());

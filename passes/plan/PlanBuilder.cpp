@@ -55,6 +55,8 @@ private:
   /// A join's parts are written; nothing is left to do.
   Status joined(JoinOp op);
   Status fused(FusedOp op, uint32_t number);
+  /// \returns null if a size is not defined.
+  std::unique_ptr<format::ProductT> product(const ProductCall &call);
   Status call(CallOp op, uint32_t number);
   Status readSizes(ReadSizesOp op, uint32_t number);
   Status writeSizes(SizesOp op, uint32_t number);
@@ -300,6 +302,27 @@ Status Builder::joined(JoinOp op) {
   return Status::ok();
 }
 
+std::unique_ptr<format::ProductT> Builder::product(const ProductCall &call) {
+  auto result = std::make_unique<format::ProductT>();
+  result->a = call.a;
+  result->b = call.b;
+  result->c = call.c;
+  result->bias = call.bias;
+  result->transposed_a = call.transposedA;
+  result->transposed_b = call.transposedB;
+  result->tf32 = call.tf32;
+  result->activation = call.activation;
+  result->alpha = call.alpha;
+  for (DimExpr size : call.sizes) {
+    std::optional<uint32_t> id = sizes.number(size);
+    if (!id) {
+      return nullptr;
+    }
+    result->sizes.push_back(*id);
+  }
+  return result;
+}
+
 Status Builder::fused(FusedOp op, uint32_t number) {
   const KernelLaunch *launch = &launchesOf.find(op)->second;
   format::LaunchT body;
@@ -337,6 +360,12 @@ Status Builder::fused(FusedOp op, uint32_t number) {
       static_cast<uint32_t>(std::clamp<int64_t>(launch->grain, 1, UINT32_MAX));
   body.threads = static_cast<uint32_t>(launch->threads);
   body.shared = static_cast<uint32_t>(launch->shared);
+  if (launch->product) {
+    body.product = product(*launch->product);
+    if (!body.product) {
+      return internal(op, "a size of its product is not defined");
+    }
+  }
   Point point = append(number, op.getLoc(), bodyOf(std::move(body)));
   commandOf[op] = point;
   if (launch->work) {

@@ -20,6 +20,17 @@ struct GpuWork {
   tw::DimExpr loadBytes, storeBytes; // of global memory, tile by tile
 };
 
+/// A region as a product of matrices: format::Product. Matrices are operands of
+/// the region.
+struct ProductCall {
+  unsigned a = 0, b = 0;
+  int c = -1, bias = -1;
+  bool transposedA = false, transposedB = false, tf32 = false;
+  format::Activation activation = format::Activation_None;
+  float alpha = 1;
+  llvm::SmallVector<tw::DimExpr> sizes;
+};
+
 /// How a region is launched: what its tactic declares.
 struct KernelLaunch {
   std::string kernel;                   // exported name
@@ -31,6 +42,7 @@ struct KernelLaunch {
   int64_t shared = 0;                   // GPU: bytes of dynamic shared memory
   bool inPlace = false;                 // see tilewright::Launch
   std::optional<GpuWork> work;          // GPU: what its time is estimated from
+  std::optional<ProductCall> product;   // GPU: what a library may compute
 };
 
 /// \returns the launch of a region.

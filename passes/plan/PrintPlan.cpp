@@ -107,6 +107,23 @@ private:
     }
   }
 
+  /// ` or cublaslt bf16 …`: what a library may compute in place of the kernel.
+  void product(const format::ProductT &product) {
+    os << " or cublaslt " << format::EnumNameActivation(product.activation)
+       << "(" << product.alpha << " args " << product.a
+       << (product.transposed_a ? "' " : " ") << product.b
+       << (product.transposed_b ? "'" : "");
+    if (product.c >= 0) {
+      os << " + " << product.c;
+    }
+    if (product.bias >= 0) {
+      os << " + " << product.bias;
+    }
+    os << ") sizes [";
+    list(product.sizes, [&](uint32_t size) { expression(size); });
+    os << "]";
+  }
+
   void body(const format::CommandBodyUnion &body) {
     if (const auto *launch = body.AsLaunch()) {
       os << "launch " << plan.kernels[launch->kernel] << " ";
@@ -115,6 +132,9 @@ private:
       list(launch->sizes, [&](uint32_t size) { expression(size); });
       os << "] tasks ";
       expression(launch->tasks);
+      if (launch->product) {
+        product(*launch->product);
+      }
     } else if (const auto *builtin = body.AsBuiltin()) {
       os << "builtin " << builtin->name << " ";
       values(builtin->inputs);

@@ -21,6 +21,10 @@
 
 namespace tilewright {
 
+/// The attribute of a region that a library computes where it is there; the
+/// tactic's kernel does otherwise.
+inline constexpr llvm::StringLiteral libraryAttr = "tw.library";
+
 /// Why a tactic does not apply: a reason code (TWTnnn) and its text.
 struct Refusal {
   std::string code;

@@ -7,6 +7,7 @@
 #include "tools/driver/Backend.h"
 #include "codegen/families/GlobalTraffic.h"
 #include "codegen/families/KernelLibrary.h"
+#include "codegen/library/LeaveToLibrary.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/plan/CommandCost.h"
 #include "passes/tile/DroppedTiles.h"
@@ -49,6 +50,12 @@ Result<plan::BuiltPlan> planModule(ModuleOp module, ModuleOp kernels,
     if (!kernel) {
       return kernel.status();
     }
+    std::optional<plan::ProductCall> product;
+    if (region->hasAttr(libraryAttr)) {
+      Result<plan::ProductCall> call = productCallOf(region);
+      TW_RETURN_IF_ERROR(call.status());
+      product = std::move(*call);
+    }
     return plan::KernelLaunch{
         *kernel,
         launch->sizes,
@@ -58,7 +65,8 @@ Result<plan::BuiltPlan> planModule(ModuleOp module, ModuleOp kernels,
         launch->threads,
         launch->shared,
         launch->inPlace,
-        options.target->isGpu() ? std::optional(workOf(region)) : std::nullopt};
+        options.target->isGpu() ? std::optional(workOf(region)) : std::nullopt,
+        std::move(product)};
   };
   Result<plan::BuiltPlan> built =
       plan::buildPlan(module, launchOf, Decisions(log, /*remarks=*/false));

@@ -219,6 +219,7 @@ Result<std::string> cacheKey(const std::string &model,
   hasher.add(options.reference);
   hasher.add(options.strict);
   hasher.add(options.tf32);
+  hasher.add(static_cast<int64_t>(options.library));
   for (const auto &[name, shape] : options.shapes) {
     hasher.add(name);
     hasher.add(shape.data(), shape.size() * sizeof(int64_t));

@@ -190,6 +190,7 @@ PipelineOptions Compile::pipelineOptions() {
   pipeline.log = &log;
   pipeline.reference = options.reference;
   pipeline.strict = options.strict;
+  pipeline.library = options.library;
   return pipeline;
 }
 

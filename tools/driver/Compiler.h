@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "codegen/library/LibraryUse.h"
 #include "targets/TargetSpec.h"
 #include "tilewright/Status.h"
 #include "tools/driver/Phases.h"
@@ -35,6 +36,8 @@ struct CompileOptions {
   bool strict = false;
   /// GPU: contractions may round their factors of f32 to tf32.
   bool tf32 = false;
+  /// GPU: which products of matrices cuBLASLt computes, where it is there.
+  LibraryUse library = LibraryUse::Auto;
   /// Threads that compile kernels; 0: as many as this process may use.
   unsigned threads = 0;
   /// The last phase to run; with Codegen the result has a module.

@@ -81,10 +81,15 @@ static Status run(ModuleOp module, Phase phase,
   return Status::ok();
 }
 
-/// Packs constant weights for vector lanes or threads side by side, divides
-/// deep products for a GPU's multiprocessors, and chooses tactics. Packing
-/// leaves operations behind that are constants to fold.
+/// Leaves products to a library, packs constant weights for vector lanes or
+/// threads side by side, divides deep products for a GPU's multiprocessors, and
+/// chooses tactics. Packing leaves operations behind that are constants to
+/// fold.
 static Status tile(ModuleOp module, const PipelineOptions &options) {
+  if (!options.reference && options.target->isGpu()) {
+    TW_RETURN_IF_ERROR(leaveToLibrary(module, *options.target, options.library,
+                                      options.strict, *options.log));
+  }
   bool packs = !options.reference && options.evaluator;
   if (packs) {
     TW_RETURN_IF_ERROR(packConstants(module, *options.target, *options.log));

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "codegen/library/LeaveToLibrary.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/DecisionLog.h"
 #include "passes/normalize/ConstantEvaluator.h"
@@ -23,6 +24,7 @@ struct PipelineOptions {
   DecisionLog *log = nullptr;
   bool reference = false;
   bool strict = false;
+  LibraryUse library = LibraryUse::Auto;
 };
 
 /// Runs one phase on `module`. Import, plan and codegen are not phases of the

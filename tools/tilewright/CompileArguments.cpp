@@ -31,6 +31,12 @@ void CompileArguments::addTo(CLI::App &app) {
                  "f32, or tf32: a GPU's matrix units round factors of f32 to "
                  "10 bits of mantissa")
       ->type_name("POLICY");
+  app.add_option(
+         "--cublaslt", library,
+         "Which products of matrices a GPU leaves to cuBLASLt, where it "
+         "is found: auto (those that it should compute faster), never, "
+         "or always (all that it can)")
+      ->type_name("USE");
   app.add_flag("--strict", strict,
                "Keep every cast and rounding of the ONNX graph");
   app.add_flag("--reference", reference,
@@ -112,20 +118,39 @@ static Status checkPrecision(const std::string &policy, bool isGpu) {
                                               "f32 or tf32");
 }
 
+static Result<LibraryUse> parseLibraryUse(const std::string &text, bool isGpu) {
+  if (text == "auto") {
+    return LibraryUse::Auto;
+  }
+  bool isNever = text == "never";
+  if (!isNever && text != "always") {
+    return Status(ErrorCode::OptionInvalid,
+                  "--cublaslt '" + text + "': use auto, never or always");
+  }
+  if (!isGpu) {
+    return Status(ErrorCode::OptionInvalid,
+                  "--cublaslt is for GPUs: give --target cuda:… too");
+  }
+  return isNever ? LibraryUse::Never : LibraryUse::Always;
+}
+
 Result<CompileOptions> CompileArguments::resolve() const {
   CompileOptions options;
   Result<const TargetSpec *> spec = parseTarget(target);
   if (!spec) {
     return spec.status();
   }
-  TW_RETURN_IF_ERROR(checkPrecision(precision, *spec && (*spec)->isGpu()));
+  bool isGpu = *spec && (*spec)->isGpu();
+  TW_RETURN_IF_ERROR(checkPrecision(precision, isGpu));
+  Result<LibraryUse> use = parseLibraryUse(library, isGpu);
+  TW_RETURN_IF_ERROR(use.status());
   Result<Shapes> sizes = parseShapes(shapes);
   if (!sizes) {
     return sizes.status();
   }
   Result<std::map<std::string, std::string>> sources = readKernels(kernels);
   TW_RETURN_IF_ERROR(sources.status());
-  if (!sources->empty() && (!*spec || !(*spec)->isGpu())) {
+  if (!sources->empty() && !isGpu) {
     return Status(ErrorCode::OptionInvalid,
                   "--override-kernel is for GPUs: give --target cuda:… too");
   }
@@ -135,6 +160,7 @@ Result<CompileOptions> CompileArguments::resolve() const {
   options.shapes = std::move(*sizes);
   options.strict = strict;
   options.tf32 = precision == "tf32";
+  options.library = *use;
   options.reference = reference;
   return options;
 }

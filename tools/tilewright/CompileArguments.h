@@ -19,6 +19,7 @@ struct CompileArguments {
   std::vector<std::string> shapes;
   std::vector<std::string> kernels;
   std::string precision = "f32";
+  std::string library = "auto";
   bool strict = false;
   bool reference = false;
 

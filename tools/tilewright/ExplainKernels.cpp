@@ -64,8 +64,9 @@ static nlohmann::json explainLaunch(const GpuVariant &variant,
   }
   return {{"code", "kernel"},
           {"refused", false},
-          {"message", "runs as " + variant.plan.kernels[launch.kernel] +
-                          " on " + variant.target},
+          {"message",
+           (launch.product ? "runs on cuBLASLt, without it as " : "runs as ") +
+               variant.plan.kernels[launch.kernel] + " on " + variant.target},
           {"nodes", std::move(nodes)},
           {"numbers", std::move(numbers)}};
 }

@@ -99,6 +99,7 @@ static nlohmann::json describeLaunch(const format::Plan &plan,
                                      const format::Command &command,
                                      const format::Launch &launch) {
   return {{"kernel", text(plan.kernels()->Get(launch.kernel()))},
+          {"library", launch.product() ? "cublaslt" : ""},
           {"microseconds", command.microseconds()},
           {"load_bytes", command.load_bytes()},
           {"store_bytes", command.store_bytes()}};

@@ -29,8 +29,11 @@ static std::string describe(const std::string &path,
     }
     text << "\n";
   }
+  static constexpr const char *libraries[] = {"", "cublaslt never\n",
+                                              "cublaslt always\n"};
   text << (options.strict ? "strict\n" : "")
        << (options.tf32 ? "precision tf32\n" : "")
+       << libraries[static_cast<size_t>(options.library)]
        << (options.reference ? "reference\n" : "");
   return text.str();
 }
