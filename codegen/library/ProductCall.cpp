@@ -51,6 +51,12 @@ struct Matrix {
   DimExpr row, batch; // elements from one stored row or batch to the next
 };
 
+/// D = A B, its coordinates and where the three lie.
+struct Matrices {
+  Group batches, rows, columns, depth;
+  Matrix a, b, d;
+};
+
 class Matcher {
 public:
   Matcher(const FusedRegion &region, const MatrixProduct &product)
@@ -62,50 +68,92 @@ public:
     std::optional<unsigned> a = operandOf(product.a), b = operandOf(product.b);
     if (!a || !b || region.op->getNumResults() != 1 ||
         sliceOfResult(region.op, 0)) {
-      refusal = {"TWT150", "an operand or the result lies in a larger tensor"};
+      refusal =
+          Refusal{"TWT150", "an operand or the result lies in a larger tensor"};
       return std::nullopt;
     }
     if (!hasTypes()) {
-      refusal = {"TWT151", "cuBLASLt does not multiply these types"};
+      refusal = Refusal{"TWT151", "cuBLASLt does not multiply these types"};
       return std::nullopt;
     }
-    Group batches = groupOf(product.batches), rows = groupOf(product.rows),
-          columns = groupOf(product.columns), depth = groupOf(product.depth);
-    std::optional<Matrix> first = factor(product.a, batches, rows, depth),
-                          second = factor(product.b, batches, depth, columns),
-                          result = resultMatrix(batches, rows, columns);
-    if (!first || !second || !result) {
-      refusal = {"TWT152", "a factor or the result is no plain matrix"};
+    std::optional<Matrices> matrices = matchMatrices();
+    if (!matrices) {
+      refusal = Refusal{"TWT152", "a factor or the result is no plain matrix"};
       return std::nullopt;
     }
     bool isByte = storageBytes() == 1;
-    if (isByte && (first->isTransposed || !second->isTransposed)) {
-      refusal = {"TWT153",
-                 "cuBLASLt multiplies bytes along rows of both factors alone"};
+    if (isByte && (matrices->a.isTransposed || !matrices->b.isTransposed)) {
+      refusal =
+          Refusal{"TWT153",
+                  "cuBLASLt multiplies bytes along rows of both factors alone"};
       return std::nullopt;
     }
-    std::optional<ProductEpilogue> epilogue =
-        matchProductEpilogue(region, product, strict);
+    std::optional<ProductEpilogue> epilogue = matchProductEpilogue(
+        region, product, matrices->columns.coordinates, strict);
     if (!epilogue) {
-      refusal = {"TWT154", "what follows is no epilogue of cuBLASLt"};
+      refusal = Refusal{"TWT154", "what follows is no epilogue of cuBLASLt"};
       return std::nullopt;
     }
     call.a = *a;
     call.b = *b;
     call.c = epilogue->residual;
     call.bias = epilogue->bias;
-    call.transposedA = first->isTransposed;
-    call.transposedB = second->isTransposed;
+    call.transposedA = matrices->a.isTransposed;
+    call.transposedB = matrices->b.isTransposed;
     call.tf32 = tf32 && product.a.element.isF32();
     call.activation = epilogue->activation;
     call.alpha = epilogue->alpha;
-    call.sizes = {batches.extent, rows.extent,   columns.extent, depth.extent,
-                  first->row,     first->batch,  second->row,    second->batch,
-                  result->row,    result->batch, result->row,    result->batch};
+    call.sizes = {matrices->batches.extent, matrices->rows.extent,
+                  matrices->columns.extent, matrices->depth.extent};
+    for (const Matrix &matrix :
+         {matrices->a, matrices->b, matrices->d, matrices->d}) {
+      call.sizes.append({matrix.row, matrix.batch});
+    }
     return call;
   }
 
 private:
+  /// What rows or columns have outermost may be a batch to the library, in
+  /// which the other factor does not move.
+  std::optional<Matrices> matchMatrices() {
+    auto matrices = matricesOf(product.batches, product.rows, product.columns);
+    for (bool ofColumns : {true, false}) {
+      SmallVector<unsigned> batches = product.batches, rows = product.rows,
+                            columns = product.columns;
+      SmallVector<unsigned> &from = ofColumns ? columns : rows;
+      if (!matrices && from.size() > 1) {
+        auto *outermost = llvm::min_element(from);
+        batches.push_back(*outermost);
+        from.erase(outermost);
+        matrices = matricesOf(batches, rows, columns);
+      }
+    }
+    return matrices;
+  }
+
+  std::optional<Matrices> matricesOf(ArrayRef<unsigned> batches,
+                                     ArrayRef<unsigned> rows,
+                                     ArrayRef<unsigned> columns) {
+    Matrices result;
+    result.batches = groupOf(batches);
+    result.rows = groupOf(rows);
+    result.columns = groupOf(columns);
+    result.depth = groupOf(product.depth);
+    std::optional<Matrix> a = factor(product.a, result.batches, result.rows,
+                                     result.depth),
+                          b = factor(product.b, result.batches, result.depth,
+                                     result.columns),
+                          d = resultMatrix(result.batches, result.rows,
+                                           result.columns);
+    if (!a || !b || !d) {
+      return std::nullopt;
+    }
+    result.a = *a;
+    result.b = *b;
+    result.d = *d;
+    return result;
+  }
+
   std::optional<unsigned> operandOf(const Factor &factor) {
     if (!factor.load || factor.load.getGuard()) {
       return std::nullopt;

@@ -53,8 +53,9 @@ namespace {
 
 class Matcher {
 public:
-  Matcher(const FusedRegion &region, const MatrixProduct &product, bool strict)
-      : region(region), product(product), strict(strict),
+  Matcher(const FusedRegion &region, const MatrixProduct &product,
+          ArrayRef<unsigned> columns, bool strict)
+      : region(region), product(product), columns(columns), strict(strict),
         result(stripReshapes(region.getYield().getOperand(0))) {}
 
   std::optional<ProductEpilogue> match() {
@@ -178,7 +179,7 @@ private:
   bool isBias(ArrayRef<DimExpr> strides) {
     DimExpr expected = DimExpr::constant(reduce().getContext(), 1);
     for (unsigned i = static_cast<unsigned>(strides.size()); i-- > 0;) {
-      bool isColumn = llvm::is_contained(product.columns, i);
+      bool isColumn = llvm::is_contained(columns, i);
       if (hasSize(i) &&
           (isColumn ? strides[i] != expected : !strides[i].isConstant(0))) {
         return false;
@@ -201,6 +202,7 @@ private:
 
   const FusedRegion &region;
   const MatrixProduct &product;
+  ArrayRef<unsigned> columns;
   bool strict;
   Value result;
   ProductEpilogue epilogue;
@@ -211,8 +213,8 @@ private:
 
 std::optional<ProductEpilogue>
 matchProductEpilogue(const FusedRegion &region, const MatrixProduct &product,
-                     bool strict) {
-  return Matcher(region, product, strict).match();
+                     ArrayRef<unsigned> columns, bool strict) {
+  return Matcher(region, product, columns, strict).match();
 }
 
 } // namespace tilewright::library

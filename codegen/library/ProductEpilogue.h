@@ -20,12 +20,14 @@ struct ProductEpilogue {
 };
 
 /// \returns what the maps behind a region's product do with its sums, if that
-/// has this form; a bias has an element for each column, a residual lies like
-/// the result. Unless `strict`, the product's own rounding is left out where
-/// the result is rounded anyway.
+/// has this form; a bias has an element for each of `columns`, which are
+/// coordinates of the product, a residual lies like the result. Unless
+/// `strict`, the product's own rounding is left out where the result is rounded
+/// anyway.
 std::optional<ProductEpilogue>
 matchProductEpilogue(const families::FusedRegion &region,
-                     const families::MatrixProduct &product, bool strict);
+                     const families::MatrixProduct &product,
+                     llvm::ArrayRef<unsigned> columns, bool strict);
 
 /// \returns how far apart the elements that `load` reads lie along each
 /// coordinate of its body, from its indices and the row-major order of its

@@ -14,6 +14,7 @@
 #include "runtime/exec/Expressions.h"
 #include "tilewright/DType.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 using llvm::raw_ostream;
@@ -107,11 +108,11 @@ private:
     }
   }
 
-  /// ` or cublaslt bf16 …`: what a library may compute in place of the kernel.
+  /// ` or cublaslt Relu(1 args 0 1 + 2) sizes […]`: in place of the kernel.
   void product(const format::ProductT &product) {
     os << " or cublaslt " << format::EnumNameActivation(product.activation)
-       << "(" << product.alpha << " args " << product.a
-       << (product.transposed_a ? "' " : " ") << product.b
+       << "(" << llvm::format("%g", double(product.alpha)) << " args "
+       << product.a << (product.transposed_a ? "' " : " ") << product.b
        << (product.transposed_b ? "'" : "");
     if (product.c >= 0) {
       os << " + " << product.c;

@@ -28,7 +28,8 @@ struct LaunchRequest {
   const format::CommandT &command;
   const std::vector<void *> &buffers; ///< of the device: inputs, then outputs
   const std::vector<int64_t> &sizes;
-  const std::vector<int64_t> &productSizes; ///< of launch.product, if it has one
+  const std::vector<int64_t>
+      &productSizes;     ///< of launch.product, if it has one
   int64_t tasks = 0;     ///< at least 1
   int64_t workspace = 0; ///< bytes, a multiple of 64
 };

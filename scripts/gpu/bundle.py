@@ -117,9 +117,11 @@ def fill(bundle, programs, options):
     manifest = {"version": VERSION, "target": options.target}
     manifest["bandwidth"] = bundle_tables.copies(options.small)
     manifest["gemm"] = bundle_tables.products(bundle, options.small, left_out)
+    manifest["fused"] = bundle_tables.fused(bundle, options.small, left_out)
     manifest["attention"] = bundle_tables.attention(bundle, options.small, left_out)
     room = int(options.megabytes * 1e6) - MARGIN - bundle.packed_bytes(*programs)
-    room -= bundle.packed_bytes(*(entry["module"] for entry in manifest["gemm"] + manifest["attention"]))
+    tables = [entry for table in ("gemm", "fused", "attention") for entry in manifest[table]]
+    room -= bundle.packed_bytes(*(entry[key] for entry in tables for key in ("module", "library_module") if key in entry))
     names = bundle_conformance.SMALL if options.small else None
     manifest["conformance"], used = bundle_conformance.collect(bundle, options.cases, names, min(room, room // 2), left_out)
     models = [] if options.small else None
@@ -168,7 +170,7 @@ def main():
             json.dump(manifest, file)
         pack(bundle.folder, options.out)
     size = os.path.getsize(options.out)
-    counts = ", ".join(f"{len(manifest[section])} {section}" for section in ("conformance", "models", "gemm", "attention"))
+    counts = ", ".join(f"{len(manifest[section])} {section}" for section in ("conformance", "models", "gemm", "fused", "attention"))
     print(f"{options.out}: {size / 1e6:.1f} MB; {counts}; {len(manifest['left_out'])} left out")
     return 0 if size <= options.megabytes * 1e6 else 1
 

@@ -65,8 +65,43 @@ def add_product(bundle, scratch, kind, m, n, k, layout):
         if oldest:  # compiled for that GPU: newer ones compile its PTX
             entry["needs"] = oldest
             target = f"cuda:{oldest}"
-    entry["module"], problem = bundle.compile(path, name, *options, target=target)
+    # Beside the library: kernels alone.
+    entry["module"], problem = bundle.compile(path, name, "--cublaslt", "never", *options, target=target)
     return entry, problem
+
+
+def write_fused(path, kind, m, n, k, epilogue):
+    dtype = ONNX_TYPES[kind]
+    nodes = [helper.make_node("MatMul", ["a", "b"], ["p"], name="product"),
+             helper.make_node("Add", ["p", "c"], ["y" if epilogue == "residual" else "s"], name="sum")]
+    if epilogue == "bias_relu":
+        nodes.append(helper.make_node("Relu", ["s"], ["y"], name="relu"))
+    elif epilogue == "bias_gelu":
+        nodes.append(helper.make_node("Gelu", ["s"], ["y"], name="gelu", approximate="tanh"))
+    added = [m, n] if epilogue == "residual" else [n]
+    save(path, "fused", nodes, {"a": (dtype, [m, k]), "b": (dtype, [k, n]), "c": (dtype, added)}, (dtype, [m, n]), 20)
+
+
+def add_fused(bundle, scratch, kind, m, n, k, epilogue):
+    name = f"{kind}_{epilogue}_{m}x{n}x{k}"
+    entry = {"name": name, "type": kind, "m": m, "n": n, "k": k, "layout": "nn", "epilogue": epilogue}
+    path = os.path.join(scratch, name + ".onnx")
+    write_fused(path, kind, m, n, k, epilogue)
+    options = ["--precision", "tf32"] if kind == "tf32" else []
+    for key, use in (("module", "never"), ("library_module", "always")):
+        entry[key], problem = bundle.compile(path, f"{name}_{use}", "--cublaslt", use, *options)
+        if problem:
+            return entry, problem
+    return entry, None
+
+
+def fused(bundle, small, left_out):
+    """Products with epilogues, each as a kernel and left to cuBLASLt: type, m, n, k, epilogue."""
+    sizes = [(40, 48, 64)] if small else [(256, 4096, 1024), (2048, 4096, 4096)]
+    wanted = [(kind, *size, epilogue) for kind in ("f32", "tf32", "f16", "bf16") for size in sizes
+              for epilogue in ("bias_relu", "bias_gelu", "residual")]
+    with tempfile.TemporaryDirectory() as scratch:
+        return made("fused", list(bundle.pool.map(lambda product: add_fused(bundle, scratch, *product), wanted)), left_out)
 
 
 def made(section, results, left_out):

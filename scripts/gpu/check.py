@@ -180,7 +180,7 @@ class Check:
         entries = self.entries(name)
         results = self.section(name, name, entries, target, share)
         described = {entry["name"]: entry for entry in entries}
-        rows = [{**{key: value for key, value in described[result["name"]].items() if key != "module"}, **result}
+        rows = [{**{key: value for key, value in described[result["name"]].items() if key not in ("module", "library_module")}, **result}
                 for result in results]
         self.report[name] = rows
         return rows
@@ -203,6 +203,7 @@ class Check:
             self.report.setdefault("models", []).extend(
                 {"variant": variant, "weights": weights[result["name"]], **result} for result in results)
         self.table("gemm", device, 0.5)
+        self.table("fused", device, 0.4)
         self.table("attention", device, 0.4)
         for number, variant in enumerate(variants):
             # The driver compiles PTX of older GPUs, which takes far longer than the cases.
@@ -235,6 +236,7 @@ def print_tables(report):
     print(f"cuBLASLt: {report['device']['cublaslt']}")
     tables = [("bandwidth", ["name", "gb_per_s"]), ("models", ["name", "variant", "weights", "latency_ms", "kernel_ms", "launches"]),
               ("gemm", ["name", "ms", "tflops", "cublaslt_ms", "cublaslt_tflops", "ratio"]),
+              ("fused", ["name", "ms", "tflops", "cublaslt_ms", "ratio"]),
               ("attention", ["name", "ms", "tflops"])]
     for name, columns in tables:
         if report.get(name) and not report["device"]["simulated"]:

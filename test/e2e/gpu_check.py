@@ -51,29 +51,35 @@ def check_right(folder):
         expect(code == 0 and report["right"] and report["variants"] == variants, output)
         # The products of e4m3 need sm_89.
         expect(report["sections"]["gemm"]["passed"] == len(report["gemm"]) == (7 if target == "sim:sm_90a" else 6), output)
-        sections = ["bandwidth", "gemm", "attention", *(f"conformance {variant}" for variant in variants)]
+        sections = ["bandwidth", "gemm", "fused", "attention", *(f"conformance {variant}" for variant in variants)]
         expect(all(report["sections"][section]["passed"] > 0 for section in sections), output)
         expect("checks right, 0 wrong, 0 not run" in output.splitlines()[-1], output)
 
 
-def check_as_driver(build, folder):
+def check_as_driver(folder):
     """The simulator by the name of NVIDIA's driver: everything is done as on a GPU, timed as well, and beside a cuBLASLt."""
     driver = os.path.join(folder, "..", "driver")
     os.makedirs(driver)
-    shutil.copy(os.path.join(folder, "lib", "libtilewright-sim.so"), os.path.join(driver, "libcuda.so.1"))
-    fake = os.path.join(build, "tools", "gpu-check", "test", "libFakeCublasLt.so")
-    environment = {"LD_LIBRARY_PATH": driver, "TILEWRIGHT_CUBLASLT_LIBRARY": fake}
+    library = os.path.join(driver, "libcuda.so.1")
+    shutil.copy(os.path.join(folder, "lib", "libtilewright-sim.so"), library)
+    environment = {"LD_LIBRARY_PATH": driver, "TILEWRIGHT_CUBLASLT_LIBRARY": library}
     code, output, report = check(folder, "cuda", environment, device=SIMULATED_H100)
     expect(code == 0 and report["variants"] == ["sm_90a", "sm_80"], output)
     expect(report["device"]["architecture"] == "sm_90" and not report["device"]["simulated"], output)
-    expect(report["device"]["cublaslt"] == "13.1.2", output)
-    for row in report["gemm"]:
+    expect(report["device"]["cublaslt"] == "13.0.0", output)
+    for row in report["gemm"] + report["fused"]:
         expect(row["ms"] > 0 and row["tflops"] > 0 and row["kernels"], row)
-        # All that the library can do is f32 and s8.
-        expect(("cublaslt_ms" in row and "ratio" in row) == (row["type"] in ("f32", "tf32", "s8")), row)
-        expect("cublaslt_ms" in row or "no algorithm" in row["cublaslt"], row)
+        expect(row["cublaslt_ms"] > 0 and row["ratio"] > 0, row)
+    expect(len(report["fused"]) == 12, output)
     expect(all(row["ms"] > 0 for row in report["attention"]), output)
-    expect("ratio" in output and "cuBLASLt: 13.1.2" in output, output)
+    expect("ratio" in output and "cuBLASLt: 13.0.0" in output, output)
+
+
+    # Without the library, kernels do what was left to it.
+    environment["TILEWRIGHT_CUBLASLT_LIBRARY"] = "/no/such/library.so"
+    code, output, report = check(folder, "cuda", environment, device=SIMULATED_H100)
+    expect(code == 0 and "cannot be opened: /no/such/library.so" in report["device"]["cublaslt"], output)
+    expect(all("cannot be opened" in row["cublaslt"] for row in report["fused"]), output)
 
 
 def check_wrong(folder):
@@ -120,7 +126,7 @@ def main(build):
             packed.extractall(scratch)
         folder = os.path.join(scratch, "gpu-check")
         check_right(folder)
-        check_as_driver(build, folder)
+        check_as_driver(folder)
         check_faults(folder)
         check_wrong(folder)
         code, output, report = check(folder, "cuda")

@@ -31,6 +31,14 @@ struct MatrixProduct {
   }
 };
 
+/// What happens to a product: activation(product + bias + residual).
+struct FusedEpilogue {
+  enum Activation { None, Relu, Gelu };
+  Activation activation = None;
+  const TensorView *bias = nullptr;     ///< [n]
+  const TensorView *residual = nullptr; ///< [m, n]
+};
+
 /// Fills a tensor with seeded numbers: floats of [-1, 1), 8-bit integers of
 /// their whole range. Error: OutOfMemory.
 Result<Tensor> seeded(DType type, std::vector<int64_t> shape, uint64_t seed);
@@ -38,6 +46,7 @@ Result<Tensor> seeded(DType type, std::vector<int64_t> shape, uint64_t seed);
 /// Computes a sample of the product's elements in double precision and holds
 /// them against `c`. \returns what is wrong, or "".
 std::string checkProduct(const MatrixProduct &product, const TensorView &a,
-                         const TensorView &b, const TensorView &c);
+                         const TensorView &b, const TensorView &c,
+                         const FusedEpilogue &epilogue = {});
 
 } // namespace tilewright::gpucheck

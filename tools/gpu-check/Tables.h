@@ -22,6 +22,14 @@ Result<nlohmann::json> runProduct(const Session &session, CublasLt *library,
                                   const nlohmann::json &entry,
                                   const std::filesystem::path &folder);
 
+/// The same for {type, m, n, k, layout, epilogue, module, library_module}: the
+/// whole region as a generated kernel, and left to cuBLASLt. `epilogue` is
+/// "bias_relu", "bias_gelu" (by tanh) or "residual". \returns {wrong, ms,
+/// tflops, kernels, cublaslt_ms, ratio} or {cublaslt: why not}.
+Result<nlohmann::json> runFusedProduct(const Session &session,
+                                       const nlohmann::json &entry,
+                                       const std::filesystem::path &folder);
+
 /// The same for {type, batch, heads, kv_heads, queries, keys, dim, causal,
 /// module}: softmax(q k' / sqrt(dim)) v. q is [batch, heads, queries, dim], k
 /// and v are [batch, kv_heads, keys, dim]. A causal query sees the keys up to

@@ -33,6 +33,9 @@ Result<TimedRun> runTimed(const Session &session,
   TimedRun result;
   result.output = std::move(outputs->front());
   result.figures = nlohmann::json::object();
+  ContextStatistics statistics = (*context)->statistics();
+  result.libraryCalls = statistics.libraryCalls;
+  result.libraryRefusal = statistics.libraryRefusal;
   if (session.isSimulated()) {
     return result;
   }

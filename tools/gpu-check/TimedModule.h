@@ -16,6 +16,8 @@ namespace tilewright::gpucheck {
 struct TimedRun {
   Tensor output;
   nlohmann::json figures; ///< {ms, tflops, kernels}; empty on the simulator
+  uint64_t libraryCalls = 0;
+  std::string libraryRefusal; ///< why the library did not do what it should
 };
 
 /// Opens and runs a module, then times its kernels. `operations` is what one

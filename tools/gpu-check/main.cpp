@@ -152,6 +152,11 @@ static int run(const Arguments &arguments) {
                         folder);
     });
   }
+  if (arguments.section == "fused") {
+    return runAll(entries, arguments.first, [&](const nlohmann::json &entry) {
+      return runFusedProduct(*session, entry, folder);
+    });
+  }
   if (arguments.section == "attention") {
     return runAll(entries, arguments.first, [&](const nlohmann::json &entry) {
       return runAttention(*session, entry, folder);
@@ -171,7 +176,7 @@ int main(int argc, char **argv) {
                   "What to do: device, or a part of the manifest")
       ->required()
       ->check(CLI::IsMember({"device", "bandwidth", "conformance", "models",
-                             "gemm", "attention", "weights"}));
+                             "gemm", "fused", "attention", "weights"}));
   program.add_option("manifest", arguments.manifest);
   program.add_option("seeded", arguments.seeded);
   program.add_option("hollow", arguments.hollow);

@@ -53,6 +53,7 @@ private:
   ObtainedModule obtained;
   MadeInputs inputs;
   std::vector<Tensor> outputs;
+  ContextStatistics statistics;
   double milliseconds = 0;
   unsigned usedThreads = 0;
   nlohmann::json verdicts = nlohmann::json::array();
@@ -119,6 +120,7 @@ Status RunCommand::execute() {
     return results.status();
   }
   outputs = std::move(*results);
+  statistics = (*context)->statistics();
   return Status::ok();
 }
 
@@ -174,6 +176,10 @@ void RunCommand::print() const {
                 "say otherwise\n",
                 symbol.c_str());
   }
+  if (!statistics.libraryRefusal.empty()) {
+    std::printf("note    products for cuBLASLt ran as generated kernels: %s\n",
+                statistics.libraryRefusal.c_str());
+  }
   for (size_t i = 0; i < outputs.size(); ++i) {
     std::printf("output  %s: %s %s\n", module.outputs()[i].name.c_str(),
                 formatType(outputs[i].view()).c_str(),
@@ -207,6 +213,8 @@ void RunCommand::printJson() const {
       {"threads", usedThreads},
       {"summary", parseJson(module.summary())},
       {"assumed", inputs.assumed},
+      {"library_calls", statistics.libraryCalls},
+      {"library_refusal", statistics.libraryRefusal},
       {"inputs", nlohmann::json::array()},
       {"outputs", nlohmann::json::array()},
       {"expect", verdicts}};

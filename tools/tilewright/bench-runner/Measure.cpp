@@ -64,11 +64,14 @@ static nlohmann::json latencies(std::vector<double> times) {
 static nlohmann::json describe(const Context &context,
                                const MadeInputs &inputs) {
   ContextStatistics statistics = context.statistics();
-  return {
-      {"peak_rss_mb", peakMegabytes()},  {"kernels", statistics.launches},
-      {"commands", statistics.commands}, {"arena_bytes", statistics.arenaBytes},
-      {"threads", context.threads()},    {"device", context.deviceName()},
-      {"assumed", inputs.assumed}};
+  return {{"peak_rss_mb", peakMegabytes()},
+          {"kernels", statistics.launches},
+          {"commands", statistics.commands},
+          {"arena_bytes", statistics.arenaBytes},
+          {"threads", context.threads()},
+          {"device", context.deviceName()},
+          {"library_refusal", statistics.libraryRefusal},
+          {"assumed", inputs.assumed}};
 }
 
 /// Measures runs on a device that has a clock.
