@@ -7,7 +7,7 @@ preset="${1:-release}"
 build="$root/build/$preset"
 results="$build/results"
 
-if [ "$preset" = asan ]; then
+if [[ "$preset" = asan* ]]; then
   # LLVM's allocators poison memory only where their headers are instrumented, and its shared libraries are not: what the
   # two sides think of one block differs.
   export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=0:allow_user_poisoning=0}"
@@ -29,7 +29,16 @@ failed=0
 say "tests: ctest"
 (cd "$build" && ctest -LE '^lit$' -j "$(nproc)" --output-on-failure --output-junit "$results/ctest.xml") || failed=1
 
+reports=("$results/lit.xml" "$results/ctest.xml")
+if [ "$preset" = release ]; then
+  # A smoke test; `test.sh asan` does all of it.
+  say "tests: the runtime with sanitizers"
+  "$root/scripts/build.sh" asan-runtime TilewrightRuntimeTests
+  (cd "$root/build/asan-runtime" && ctest -R '^runtime$' --output-on-failure --output-junit "$results/asan.xml") || failed=1
+  reports+=("$results/asan.xml")
+fi
+
 python3 "$root/scripts/size_table.py"
 # Says what failed and what was skipped and why, then the totals.
-python3 "$root/scripts/summarize_tests.py" "$results/lit.xml" "$results/ctest.xml" || failed=1
+python3 "$root/scripts/summarize_tests.py" "${reports[@]}" || failed=1
 exit "$failed"

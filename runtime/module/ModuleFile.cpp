@@ -108,6 +108,21 @@ static FileHeader readHeader(const char *data) {
   return header;
 }
 
+/// Whether structs of 64 bits lie where they may: FlatBuffers' verifier asks
+/// that of the vectors around them alone.
+static bool areAligned(const format::Module &module) {
+  for (const format::Variant *variant : *module.variants()) {
+    const format::Plan *plan = variant->plan();
+    const auto *expressions = plan ? plan->expressions() : nullptr;
+    if (expressions && reinterpret_cast<uintptr_t>(expressions->Data()) %
+                               alignof(format::Expr) !=
+                           0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 Status ModuleFile::verify(unsigned threads) {
   if (bytes < sizeof(FileHeader)) {
     return damaged("it has only " + std::to_string(bytes) + " bytes");
@@ -163,7 +178,9 @@ Status ModuleFile::verify(unsigned threads) {
     return damaged("its description is not well-formed");
   }
   module = format::GetModule(buffer);
-  return Status::ok();
+  return !module->variants() || areAligned(*module)
+             ? Status::ok()
+             : damaged("its description is not well-formed");
 }
 
 Status ModuleFile::verifyChecksums(unsigned threads) const {
