@@ -6,86 +6,8 @@
 
 #include "targets/sim/test/Harness.h"
 
-#include <cstdlib>
-#include <dlfcn.h>
-
 using namespace tilewright;
 using namespace tilewright::sim;
-
-namespace {
-/// The functions of NVRTC that are needed, opened once.
-struct Nvrtc {
-  using Program = void *;
-  int (*create)(Program *, const char *, const char *, int, const char *const *,
-                const char *const *) = nullptr;
-  int (*compile)(Program, int, const char *const *) = nullptr;
-  int (*ptxSize)(Program, size_t *) = nullptr;
-  int (*ptx)(Program, char *) = nullptr;
-  int (*logSize)(Program, size_t *) = nullptr;
-  int (*log)(Program, char *) = nullptr;
-  int (*destroy)(Program *) = nullptr;
-  std::string folder;
-  bool usable = false;
-
-  Nvrtc() {
-    const char *home = std::getenv("CUDA_HOME");
-    folder = home ? home : "/usr/local/cuda";
-    const std::string names[] = {"libnvrtc.so", "libnvrtc.so.13",
-                                 folder + "/lib64/libnvrtc.so",
-                                 folder + "/lib64/libnvrtc.so.13"};
-    void *library = nullptr;
-    for (const std::string &name : names) {
-      library = library ? library : dlopen(name.c_str(), RTLD_NOW);
-    }
-    if (!library) {
-      return;
-    }
-    auto find = [&](auto &function, const char *name) {
-      function = reinterpret_cast<std::decay_t<decltype(function)>>(
-          dlsym(library, name));
-      return function != nullptr;
-    };
-    usable = find(create, "nvrtcCreateProgram") &&
-             find(compile, "nvrtcCompileProgram") &&
-             find(ptxSize, "nvrtcGetPTXSize") && find(ptx, "nvrtcGetPTX") &&
-             find(logSize, "nvrtcGetProgramLogSize") &&
-             find(log, "nvrtcGetProgramLog") &&
-             find(destroy, "nvrtcDestroyProgram");
-  }
-};
-} // namespace
-
-bool tilewright::sim::test::compileCuda(const std::string &source,
-                                        const std::string &architecture,
-                                        std::string &ptx, std::string &why) {
-  static Nvrtc nvrtc;
-  if (!nvrtc.usable) {
-    why = "NVRTC is not installed";
-    return false;
-  }
-  Nvrtc::Program program = nullptr;
-  nvrtc.create(&program, source.c_str(), "kernel.cu", 0, nullptr, nullptr);
-  std::string arch = "--gpu-architecture=compute_" + architecture;
-  std::string include = "--include-path=" + nvrtc.folder + "/include";
-  const char *options[] = {arch.c_str(), include.c_str(), "--fmad=false",
-                           "--generate-line-info"};
-  int result = nvrtc.compile(program, 4, options);
-  size_t size = 0;
-  if (result != 0) {
-    nvrtc.logSize(program, &size);
-    std::string log(size, '\0');
-    nvrtc.log(program, log.data());
-    ADD_FAILURE() << log;
-    ptx = "";
-  } else {
-    nvrtc.ptxSize(program, &size);
-    ptx.resize(size);
-    nvrtc.ptx(program, ptx.data());
-    ptx.resize(size - 1);
-  }
-  nvrtc.destroy(&program);
-  return true;
-}
 
 tilewright::sim::test::Device::Device() {
   auto made = DeviceMemory::create(uint64_t(1) << 28);

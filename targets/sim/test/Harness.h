@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "codegen/cuda/test/TestPtx.h"
 #include "targets/sim/DeviceMemory.h"
 #include "targets/sim/Execute.h"
 #include "targets/sim/Program.h"
@@ -17,10 +18,6 @@
 #include <vector>
 
 namespace tilewright::sim::test {
-
-/// Compiles CUDA C++ to PTX with NVRTC. \returns false, and why, without it.
-bool compileCuda(const std::string &source, const std::string &architecture,
-                 std::string &ptx, std::string &why);
 
 /// A device with one module.
 class Device {
@@ -59,11 +56,12 @@ public:
 /// Loads CUDA C++ into a device or skips the test.
 #define TW_LOAD_CUDA(device, source, architecture)                             \
   do {                                                                         \
-    std::string ptx, why;                                                      \
-    if (!compileCuda(source, architecture, ptx, why)) {                        \
-      GTEST_SKIP() << why;                                                     \
+    std::string missing = tilewright::test::missingNvrtc();                    \
+    if (!missing.empty()) {                                                    \
+      GTEST_SKIP() << missing;                                                 \
     }                                                                          \
-    ASSERT_TRUE((device).load(ptx));                                           \
+    ASSERT_TRUE((device).load(                                                 \
+        tilewright::test::compilePtx(source, "sm_" architecture)));            \
   } while (false)
 
 template <typename To, typename From> To bits(From from) {

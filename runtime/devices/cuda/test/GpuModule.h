@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "runtime/devices/cuda/test/Nvrtc.h"
+#include "codegen/cuda/test/TestPtx.h"
 #include "runtime/test/TestModule.h"
 
 #include <gtest/gtest.h>
@@ -90,8 +90,9 @@ private:
 class GpuTest : public testing::Test {
 protected:
   void SetUp() override {
-    if (!hasNvrtc()) {
-      GTEST_SKIP() << "NVRTC is not installed: scripts/setup.sh brings it";
+    std::string missing = missingNvrtc();
+    if (!missing.empty()) {
+      GTEST_SKIP() << missing;
     }
   }
 };

@@ -1,4 +1,4 @@
-//===- Nvrtc.h - kernels for tests ------------------------------*- C++ -*-===//
+//===- TestPtx.h - PTX for tests --------------------------------*- C++ -*-===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -10,11 +10,13 @@
 
 namespace tilewright::test {
 
-/// Whether NVRTC can be opened; tests that compile kernels are skipped without.
-bool hasNvrtc();
+/// \returns why NVRTC cannot be opened, or "": tests that compile CUDA C++ are
+/// skipped without it.
+std::string missingNvrtc();
 
 /// \returns the PTX of CUDA C++ for an architecture ("sm_80"). Each text is
-/// compiled once. Fails the test when the compiler refuses it.
+/// compiled once. Fails the test when the compiler refuses it. \pre NVRTC is
+/// there.
 std::string compilePtx(const std::string &source,
                        const std::string &architecture = "sm_80");
 
