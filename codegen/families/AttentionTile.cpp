@@ -6,6 +6,7 @@
 
 #include "codegen/families/AttentionTile.h"
 #include "codegen/families/FragmentProducts.h"
+#include "codegen/families/VisibleKeys.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
@@ -83,6 +84,16 @@ static int64_t loadedBytes(Operation *primitive, Value factor) {
   return bytes;
 }
 
+/// Where only run time knows the line, the last query sees the last key, and a
+/// window is half as long as the keys.
+static KeyLine lineOf(const KeyBound &bound, const AttentionProblem &problem) {
+  auto slope = double(bound.slope);
+  double guess = bound.isUpper ? problem.keys - 1 : problem.keys / 2;
+  return {bound.isUpper, slope,
+          bound.offset ? double(*bound.offset)
+                       : guess - slope * (problem.queries - 1)};
+}
+
 std::optional<AttentionProblem> attentionProblem(const AttentionForm &form,
                                                  Type element,
                                                  bool usesMatrixUnits) {
@@ -110,6 +121,11 @@ std::optional<AttentionProblem> attentionProblem(const AttentionForm &form,
   problem.operandBytes[0] = loadedBytes(scores, form.queryFactor);
   problem.operandBytes[1] = loadedBytes(scores, form.keyFactor);
   problem.operandBytes[2] = loadedBytes(values, form.valueFactor);
+  VisibleKeys visible = visibleKeys(form);
+  problem.mayRevisit = visible.settledAbove.has_value();
+  for (const KeyBound &bound : visible.bounds) {
+    problem.lines.push_back(lineOf(bound, problem));
+  }
   Value result = form.epilogue.empty()
                      ? values.getResult()
                      : MapOp(form.epilogue.back()).getResult(0);
@@ -137,16 +153,56 @@ int64_t attentionSumBytes(const AttentionTile &tile,
          sumBytes;
 }
 
+int64_t attentionLineBytes(const AttentionTile &tile,
+                           const AttentionProblem &problem) {
+  int64_t depth = lineBytes(problem, problem.depthElements()),
+          values = lineBytes(problem, problem.valueElements());
+  return tile.rows() * depth + tile.stages * tile.keys() * (depth + values);
+}
+
 int64_t attentionSharedBytes(const AttentionTile &tile,
                              const AttentionProblem &problem) {
   // The greatest score and the sum of a row.
-  constexpr int64_t rowBytes = 2 * 4;
-  int64_t depth = lineBytes(problem, problem.depthElements()),
-          values = lineBytes(problem, problem.valueElements());
-  int64_t lines =
-      tile.rows() * depth + tile.stages * tile.keys() * (depth + values);
-  return std::max(lines, attentionSumBytes(tile, problem) +
-                             tile.keyWarps * tile.rows() * rowBytes);
+  constexpr int64_t numberBytes = 4;
+  int64_t numbers = tile.keyWarps * tile.rows() * numberBytes;
+  return std::max(attentionLineBytes(tile, problem) +
+                      (problem.mayRevisit ? numbers : 0),
+                  attentionSumBytes(tile, problem) + 2 * numbers);
+}
+
+AttentionSteps attentionSteps(const AttentionTile &tile,
+                              const AttentionProblem &problem) {
+  auto rows = double(tile.rows()), size = double(tile.keys());
+  double blocks = std::ceil(problem.queries / rows);
+  AttentionSteps result;
+  if (problem.lines.empty()) {
+    result.average = result.most = std::ceil(problem.keys / size);
+    result.keys = problem.keys;
+    return result;
+  }
+  // Of many blocks, some stand for all.
+  constexpr double mostBlocks = 1024;
+  double stride = std::max(1.0, blocks / mostBlocks), count = 0;
+  for (double block = 0; block < blocks; block += stride, ++count) {
+    double first = std::floor(block) * rows,
+           last = std::min(first + rows, problem.queries) - 1;
+    double begin = 0, end = problem.keys;
+    for (const KeyLine &line : problem.lines) {
+      bool usesLast = line.isUpper == (line.slope >= 0);
+      double at = line.offset + line.slope * (usesLast ? last : first);
+      (line.isUpper ? end : begin) =
+          line.isUpper ? std::min(end, at + 1) : std::max(begin, at);
+    }
+    begin = std::floor(begin / size);
+    double steps = std::max(std::ceil(end / size) - begin, 0.0);
+    result.average += steps;
+    result.most = std::max(result.most, steps);
+    result.keys += std::max(
+        std::min((begin + steps) * size, problem.keys) - begin * size, 0.0);
+  }
+  result.average /= count;
+  result.keys /= count;
+  return result;
 }
 
 double attentionTraffic(const AttentionTile &tile,
@@ -156,8 +212,8 @@ double attentionTraffic(const AttentionTile &tile,
                           problem.values * problem.resultBytes);
   double ofKey = double(problem.depth * problem.operandBytes[1] +
                         problem.values * problem.operandBytes[2]);
-  return problem.heads *
-         (problem.queries * ofQuery + blocks * problem.keys * ofKey);
+  double keys = attentionSteps(tile, problem).keys;
+  return problem.heads * (problem.queries * ofQuery + blocks * keys * ofKey);
 }
 
 /// Registers of a thread: scores, sums, fragments and addresses.
@@ -198,8 +254,9 @@ static double clocksOf(const AttentionTile &tile,
   auto resident = double(blocksAtOnce(tile, problem, gpu));
   double blocks =
       problem.heads * std::ceil(problem.queries / double(tile.rows()));
-  double steps = std::ceil(problem.keys / double(tile.keys()));
   double waves = std::ceil(blocks / double(gpu.multiprocessors));
+  AttentionSteps walked = attentionSteps(tile, problem);
+  double steps = waves > 1 ? walked.average : walked.most;
   double together = std::min(resident, waves);
   auto elements = double(problem.depthElements() + problem.valueElements());
   double rate =

@@ -9,6 +9,7 @@
 #include "codegen/families/AttentionKernel.h"
 #include "codegen/families/AttentionTiles.h"
 #include "codegen/families/FragmentProducts.h"
+#include "codegen/families/VisibleKeys.h"
 
 namespace tilewright::families {
 
@@ -18,7 +19,8 @@ public:
   TilesEmitter(KernelFrame &frame, const AttentionForm &form,
                const AttentionTile &tile, const AttentionProblem &problem)
       : frame(frame), b(frame.getBuilder()), math(b), form(form), tile(tile),
-        problem(problem), kernel(frame, form, parameters) {}
+        problem(problem), kernel(frame, form, parameters),
+        visible(visibleKeys(form)) {}
 
   Status run();
 
@@ -27,6 +29,12 @@ private:
   using Values = llvm::SmallVector<Value>;
   static constexpr int64_t halves = 2; ///< of a unit's rows
 
+  /// What copies the keys and values of a tile into a stage.
+  using StepCopy = llvm::function_ref<Status(Value step, Value stage)>;
+  /// The number of a tile, of those that a walk goes through.
+  using StepAt = llvm::function_ref<Value(Value number)>;
+
+  bool isLastLongest();
   void findPlace();
   void takeMemory();
   Value registers(int64_t count, llvm::StringRef name);
@@ -37,6 +45,12 @@ private:
   void clear(const FragmentSums &sums);
 
   Result<Values> overKeys();
+  Result<Values> walk(Value count, StepAt stepAt, llvm::ArrayRef<Value> initial,
+                      StepCopy copy);
+  Result<Values> overVisible(Value steps, llvm::ArrayRef<Value> initial,
+                             StepCopy copy);
+  void waitForAll();
+  Value isUnsettled(llvm::ArrayRef<Value> max);
   Result<Values> step(Value step, Value stage, llvm::ArrayRef<Value> state);
   Result<Values> scores(Value step, llvm::ArrayRef<Value> max);
   Result<Values> exponentials(llvm::ArrayRef<Value> max,
@@ -69,11 +83,13 @@ private:
   const AttentionProblem &problem;
   AttentionParameters parameters;
   AttentionKernel kernel;
+  VisibleKeys visible;
   WarpLines warp;
   std::unique_ptr<FragmentProducts> products;
   Value thread, keyWarp;     // which of the warps that share queries
   Value firstQuery, queries; // of the block; how many there are
   Value sumMemory, rowMemory;
+  Value greatestMemory; // of each row, by the warps that share queries
 };
 
 } // namespace tilewright::families
