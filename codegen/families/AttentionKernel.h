@@ -8,6 +8,7 @@
 
 #include "codegen/families/Attention.h"
 #include "codegen/families/BodyEmitter.h"
+#include "codegen/families/VisibleKeys.h"
 #include <vector>
 
 namespace tilewright::families {
@@ -44,8 +45,8 @@ class AttentionKernel {
 public:
   AttentionKernel(KernelFrame &frame, const AttentionForm &form,
                   const AttentionParameters &parameters)
-      : frame(frame), b(frame.getBuilder()), form(form),
-        parameters(parameters) {}
+      : frame(frame), b(frame.getBuilder()), form(form), parameters(parameters),
+        visible(visibleKeys(form)) {}
 
   /// The coordinates of a row; `query` replaces that of the query axis.
   llvm::SmallVector<Lanes> row(const Lanes &query) const;
@@ -109,6 +110,7 @@ public:
   LaneBuilder &b;
   const AttentionForm &form;
   const AttentionParameters &parameters;
+  VisibleKeys visible;
   llvm::SmallVector<Lanes> outer; ///< the task's row; the query axis is unset
 
 private:
@@ -136,6 +138,23 @@ tiledLoop(LaneBuilder &b, const Lanes &from, const Lanes &count, int64_t tile,
           llvm::function_ref<Result<llvm::SmallVector<mlir::Value>>(
               mlir::Value, int64_t, llvm::ArrayRef<mlir::Value>)>
               body);
+
+/// A loop over the blocks of keys that one of the queries `first` to `last`
+/// sees, and over the others if `isUnsettled` says of the state after these
+/// that a row needs them. `body` gets the first key.
+Result<llvm::SmallVector<mlir::Value>> overVisibleBlocks(
+    AttentionKernel &kernel, mlir::Value first, mlir::Value last,
+    llvm::ArrayRef<mlir::Value> initial,
+    llvm::function_ref<Result<llvm::SmallVector<mlir::Value>>(
+        mlir::Value, llvm::ArrayRef<mlir::Value>)>
+        body,
+    llvm::function_ref<mlir::Value(llvm::ArrayRef<mlir::Value>)> isUnsettled);
+
+/// Whether hidden keys may have a weight in a row with one of these greatest
+/// scores, scalars or vectors of which the lanes `active` exist.
+mlir::Value anyUnsettled(AttentionKernel &kernel,
+                         llvm::ArrayRef<mlir::Value> max,
+                         llvm::ArrayRef<mlir::Value> active);
 
 /// Emits `vectors` vectors of queries from `first` on, `left` of which exist.
 Status emitQueriesInLanes(AttentionKernel &kernel, int64_t vectors,

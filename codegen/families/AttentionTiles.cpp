@@ -85,7 +85,7 @@ Value TilesEmitter::registers(int64_t count, StringRef name) {
 
 /// Whether later queries see more keys: their blocks begin first.
 bool TilesEmitter::isLastLongest() {
-  return llvm::any_of(visible.bounds, [](const KeyBound &bound) {
+  return llvm::any_of(kernel.visible.bounds, [](const KeyBound &bound) {
     return bound.isUpper && bound.slope > 0;
   });
 }

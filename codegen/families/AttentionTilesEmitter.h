@@ -9,7 +9,6 @@
 #include "codegen/families/AttentionKernel.h"
 #include "codegen/families/AttentionTiles.h"
 #include "codegen/families/FragmentProducts.h"
-#include "codegen/families/VisibleKeys.h"
 
 namespace tilewright::families {
 
@@ -19,8 +18,7 @@ public:
   TilesEmitter(KernelFrame &frame, const AttentionForm &form,
                const AttentionTile &tile, const AttentionProblem &problem)
       : frame(frame), b(frame.getBuilder()), math(b), form(form), tile(tile),
-        problem(problem), kernel(frame, form, parameters),
-        visible(visibleKeys(form)) {}
+        problem(problem), kernel(frame, form, parameters) {}
 
   Status run();
 
@@ -83,7 +81,6 @@ private:
   const AttentionProblem &problem;
   AttentionParameters parameters;
   AttentionKernel kernel;
-  VisibleKeys visible;
   WarpLines warp;
   std::unique_ptr<FragmentProducts> products;
   Value thread, keyWarp;     // which of the warps that share queries

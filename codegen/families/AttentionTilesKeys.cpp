@@ -66,7 +66,7 @@ Result<SmallVector<Value>> TilesEmitter::overKeys() {
   Values state(rowsOfThread(),
                kernel.splatFloat(std::numeric_limits<float>::lowest()));
   state.append(rowsOfThread(), kernel.splatFloat(0));
-  if (visible.isAll()) {
+  if (kernel.visible.isAll()) {
     return walk(steps, [](Value number) { return number; }, state, copy);
   }
   return overVisible(steps, state, copy);
@@ -119,7 +119,8 @@ TilesEmitter::overVisible(Value steps, ArrayRef<Value> initial, StepCopy copy) {
   Value last = math.plus(b.createOrFold<arith::MinSIOp>(
                              math.plus(firstQuery, tile.rows()), queries),
                          -1);
-  Result<KeyRange> range = emitKeyRange(kernel, visible, firstQuery, last);
+  Result<KeyRange> range =
+      emitKeyRange(kernel, kernel.visible, firstQuery, last);
   TW_RETURN_IF_ERROR(range.status());
   Value begin = math.over(range->begin, tile.keys());
   name("begin", begin);
@@ -127,7 +128,7 @@ TilesEmitter::overVisible(Value steps, ArrayRef<Value> initial, StepCopy copy) {
       math.minus(math.parts(range->end, tile.keys()), begin),
       b.constantIndex(0));
   name("seen", seen);
-  if (!visible.settledAbove) {
+  if (!kernel.visible.settledAbove) {
     return walk(
         seen, [&](Value number) { return math.plus(number, begin); }, initial,
         copy);
@@ -136,7 +137,7 @@ TilesEmitter::overVisible(Value steps, ArrayRef<Value> initial, StepCopy copy) {
   // are `shift` behind.
   Values carried(initial);
   carried.append({seen, begin});
-  if (visible.hasLower()) {
+  if (kernel.visible.hasLower()) {
     carried.push_back(b.constantIndex(0));
   }
   auto loop = b.create<scf::ForOp>(b.constantIndex(0), b.constantIndex(2),
@@ -148,7 +149,7 @@ TilesEmitter::overVisible(Value steps, ArrayRef<Value> initial, StepCopy copy) {
   Values arguments = llvm::to_vector_of<Value>(loop.getRegionIterArgs());
   size_t size = initial.size();
   Value count = arguments[size], shift = arguments[size + 1],
-        split = visible.hasLower() ? arguments[size + 2] : Value();
+        split = kernel.visible.hasLower() ? arguments[size + 2] : Value();
   auto stepAt = [&](Value number) {
     Value shifted = math.plus(number, shift);
     return split ? b.createOrFold<arith::SelectOp>(math.isLess(number, split),
@@ -211,8 +212,9 @@ Value TilesEmitter::isUnsettled(ArrayRef<Value> max) {
                                           gpu::ShuffleMode::XOR);
     least = b.create<arith::MinNumFOp>(least, other.getShuffleResult());
   }
-  return b.create<arith::CmpFOp>(arith::CmpFPredicate::ULE, least,
-                                 kernel.splatFloat(*visible.settledAbove));
+  return b.create<arith::CmpFOp>(
+      arith::CmpFPredicate::ULE, least,
+      kernel.splatFloat(*kernel.visible.settledAbove));
 }
 
 } // namespace tilewright::families

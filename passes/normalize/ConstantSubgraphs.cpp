@@ -23,6 +23,9 @@ static constexpr int64_t alwaysSmallBytes = 1 << 20;
 /// the value instead of reading it.
 static constexpr int64_t largeFillElements = 33;
 
+/// Masks of at least this many elements stay computations, too.
+static constexpr int64_t largeMaskElements = 1 << 12;
+
 /// The bytes that a static tensor takes in memory, nullopt for others.
 static std::optional<int64_t> bytesOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -67,6 +70,47 @@ bool dependsOnConstantsOnly(Value value) {
   return true;
 }
 
+/// True for a map whose elements cost little more than reading them.
+static bool isCheapMap(Operation *op) {
+  constexpr size_t fewOperations = 16;
+  if (!isa<MapOp>(op) || op->getNumResults() != 1) {
+    return false;
+  }
+  Block &body = op->getRegion(0).front();
+  return body.getOperations().size() <= fewOperations &&
+         llvm::all_of(body.without_terminator(), [](Operation &inner) {
+           if (auto load = dyn_cast<LoadOp>(inner)) {
+             return !load.getGuard();
+           }
+           return isa<arith::ConstantOp, arith::AddIOp, arith::SubIOp,
+                      arith::MulIOp, arith::IndexCastOp, arith::CmpIOp,
+                      arith::AndIOp, arith::OrIOp, arith::XOrIOp,
+                      arith::SelectOp, arith::AddFOp, arith::MulFOp,
+                      arith::ExtFOp, arith::TruncFOp>(inner);
+         });
+}
+
+/// True for what comparisons of coordinates and single numbers alone give, such
+/// as a causal mask. Who reads it can know from a coordinate what it is.
+static bool isMaskOfCoordinates(const ConstantSubgraph &subgraph) {
+  auto type = cast<RankedTensorType>(subgraph.result.getType());
+  bool compares = false;
+  for (Operation *op : subgraph.operations) {
+    if (isa<ConstantOp>(op)) {
+      auto own = cast<RankedTensorType>(op->getResult(0).getType());
+      if (own.getNumElements() >= largeFillElements) {
+        return false;
+      }
+    } else if (isCheapMap(op)) {
+      op->walk([&](arith::CmpIOp) { compares = true; });
+    } else if (!isa<ReshapeOp>(op)) {
+      return false;
+    }
+  }
+  return compares && type.getRank() > 1 &&
+         type.getNumElements() >= largeMaskElements;
+}
+
 namespace {
 
 /// The constant part of a function.
@@ -96,7 +140,12 @@ public:
           continue;
         }
         ConstantSubgraph subgraph{result, operationsOf(op)};
-        if (worthEvaluating(subgraph, decisions)) {
+        if (isMaskOfCoordinates(subgraph) && isReadByBodiesOnly(result)) {
+          // Its parts as constants would say less.
+          masks.insert(subgraph.operations.begin(), subgraph.operations.end());
+        } else if (masks.contains(op)) {
+          continue;
+        } else if (worthEvaluating(subgraph, decisions)) {
           found.push_back(std::move(subgraph));
         } else {
           kept.insert(op);
@@ -167,6 +216,7 @@ private:
 
   llvm::SetVector<Operation *> constant;
   llvm::DenseSet<Operation *> kept;
+  llvm::DenseSet<Operation *> masks; ///< that stay, and what they are made of
 };
 
 } // namespace

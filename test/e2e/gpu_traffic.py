@@ -68,8 +68,9 @@ def attentions():
     for heads, queries, depth in ((4, 128, 128), (2, 256, 64)):
         for element in TYPES:
             shape = f"{element}[1,{heads},{queries},{depth}]"
-            yield (f"attention {element} {heads}x{queries}x{depth}",
-                   f"({shape} q, {shape} k, {shape} v) => ({shape} y) {{ y = Attention(q, k, v) }}")
+            for name, attribute in (("", ""), (" causal", "<is_causal: int = 1>")):
+                yield (f"attention {element} {heads}x{queries}x{depth}{name}",
+                       f"({shape} q, {shape} k, {shape} v) => ({shape} y) {{ y = Attention {attribute} (q, k, v) }}")
 
 
 class Simulator:

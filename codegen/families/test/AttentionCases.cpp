@@ -11,6 +11,9 @@
 
 namespace tilewright::test {
 
+/// Keys that a query of a decoder with a window sees.
+static constexpr int decoderWindow = 24;
+
 static std::string tensor(const std::vector<std::string> &dims,
                           const std::string &element = "f32") {
   std::string shape, encoding;
@@ -180,6 +183,51 @@ std::string attentionModule(const AttentionVariety &v) {
   replaceAll(text, "KEYS", v.keys);
   return v.tf32 ? "module attributes {tw.precision = \"tf32\"} {" + text + "}"
                 : text;
+}
+
+AttentionVariety seeing(const std::string &see) {
+  AttentionVariety variety;
+  variety.mask = see + R"(
+          %none = arith.constant 0xFF800000 : f32
+          %u = arith.mulf %s, %scale : f32
+          %x = arith.select %see, %u, %none : f32)";
+  return variety;
+}
+
+AttentionVariety paddedDecoder(bool window) {
+  AttentionVariety variety;
+  variety.mask = R"(
+          %first = arith.constant 0 : index
+          %half = arith.constant 0.5 : f32
+          %kept = tw.load %m[%first, %j] : MT -> f32
+          %is_kept = arith.cmpf ogt, %kept, %half : f32
+          %jj = arith.index_cast %j : index to i64
+          %ii = arith.index_cast %i : index to i64
+          %size = arith.constant SIZE : i64
+          %end = arith.addi %jj, %size : i64
+          %not_later = arith.cmpi sle, %jj, %ii : i64
+          %recent = arith.cmpi sgt, %end, %ii : i64
+          %near = arith.andi %not_later, WINDOW : i1
+          %see = arith.andi %is_kept, %near : i1
+          %none = arith.constant -3.40282347E+38 : f32
+          %zero = arith.constant 0.0 : f32
+          %u = arith.mulf %s, %scale : f32
+          %hide = arith.select %see, %zero, %none : f32
+          %x = arith.addf %u, %hide : f32)";
+  replaceAll(variety.mask, "WINDOW", window ? "%recent" : "%not_later");
+  replaceAll(variety.mask, "SIZE", std::to_string(decoderWindow));
+  return variety;
+}
+
+std::function<float(float, int, int, float)>
+decoderScore(AttentionProblemCase &problem, int padded, bool window) {
+  std::vector<float> kept(problem.keys, 1);
+  std::fill_n(kept.begin(), padded, 0.0f);
+  std::copy(kept.begin(), kept.end(), problem.mask.begin());
+  return [kept, window](float s, int i, int j, float) {
+    bool sees = j <= i && (!window || j > i - decoderWindow) && kept[j] > 0.5f;
+    return sees ? s * 0.25f : s * 0.25f + std::numeric_limits<float>::lowest();
+  };
 }
 
 AttentionProblemCase::AttentionProblemCase(int queries, int keys,

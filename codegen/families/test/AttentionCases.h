@@ -36,6 +36,14 @@ struct AttentionVariety {
 /// \returns a module with the region.
 std::string attentionModule(const AttentionVariety &variety);
 
+/// Scores are -inf but where `see`, lines that set %see, says otherwise.
+AttentionVariety seeing(const std::string &see);
+
+/// As in a decoder: the lowest number is added to scores of later keys, of
+/// those more than 23 positions ago in a `window`, and of those whose element
+/// in the first row of %m is zero.
+AttentionVariety paddedDecoder(bool window);
+
 /// One problem and its plain solution.
 struct AttentionProblemCase {
   static constexpr int headCount = 4;
@@ -51,5 +59,9 @@ struct AttentionProblemCase {
   bool keysLast;
   std::vector<float> q, k, v, mask, out;
 };
+
+/// Pads the first keys of a problem of paddedDecoder. \returns its scores.
+std::function<float(float, int, int, float)>
+decoderScore(AttentionProblemCase &problem, int padded, bool window);
 
 } // namespace tilewright::test
