@@ -8,6 +8,7 @@
 #include "ir/BodyBuilder.h"
 #include "passes/ReasonCodes.h"
 #include "passes/TensorOperands.h"
+#include "passes/normalize/CoordinateMasks.h"
 #include "passes/normalize/Symbols.h"
 
 using namespace mlir;
@@ -22,9 +23,6 @@ static constexpr int64_t alwaysSmallBytes = 1 << 20;
 /// Fills of at least this many elements stay computations: their users compute
 /// the value instead of reading it.
 static constexpr int64_t largeFillElements = 33;
-
-/// Masks of at least this many elements stay computations, too.
-static constexpr int64_t largeMaskElements = 1 << 12;
 
 /// The bytes that a static tensor takes in memory, nullopt for others.
 static std::optional<int64_t> bytesOf(Value value) {
@@ -70,47 +68,6 @@ bool dependsOnConstantsOnly(Value value) {
   return true;
 }
 
-/// True for a map whose elements cost little more than reading them.
-static bool isCheapMap(Operation *op) {
-  constexpr size_t fewOperations = 16;
-  if (!isa<MapOp>(op) || op->getNumResults() != 1) {
-    return false;
-  }
-  Block &body = op->getRegion(0).front();
-  return body.getOperations().size() <= fewOperations &&
-         llvm::all_of(body.without_terminator(), [](Operation &inner) {
-           if (auto load = dyn_cast<LoadOp>(inner)) {
-             return !load.getGuard();
-           }
-           return isa<arith::ConstantOp, arith::AddIOp, arith::SubIOp,
-                      arith::MulIOp, arith::IndexCastOp, arith::CmpIOp,
-                      arith::AndIOp, arith::OrIOp, arith::XOrIOp,
-                      arith::SelectOp, arith::AddFOp, arith::MulFOp,
-                      arith::ExtFOp, arith::TruncFOp>(inner);
-         });
-}
-
-/// True for what comparisons of coordinates and single numbers alone give, such
-/// as a causal mask. Who reads it can know from a coordinate what it is.
-static bool isMaskOfCoordinates(const ConstantSubgraph &subgraph) {
-  auto type = cast<RankedTensorType>(subgraph.result.getType());
-  bool compares = false;
-  for (Operation *op : subgraph.operations) {
-    if (isa<ConstantOp>(op)) {
-      auto own = cast<RankedTensorType>(op->getResult(0).getType());
-      if (own.getNumElements() >= largeFillElements) {
-        return false;
-      }
-    } else if (isCheapMap(op)) {
-      op->walk([&](arith::CmpIOp) { compares = true; });
-    } else if (!isa<ReshapeOp>(op)) {
-      return false;
-    }
-  }
-  return compares && type.getRank() > 1 &&
-         type.getNumElements() >= largeMaskElements;
-}
-
 namespace {
 
 /// The constant part of a function.
@@ -127,7 +84,8 @@ public:
     });
   }
 
-  std::vector<ConstantSubgraph> subgraphs(Decisions &decisions) {
+  std::vector<ConstantSubgraph>
+  subgraphs(Decisions &decisions, std::vector<ConstantSubgraph> &masks) {
     std::vector<ConstantSubgraph> found;
     // From the end: a subgraph that is too large makes its operands results.
     for (size_t i = constant.size(); i-- > 0;) {
@@ -140,10 +98,13 @@ public:
           continue;
         }
         ConstantSubgraph subgraph{result, operationsOf(op)};
-        if (isMaskOfCoordinates(subgraph) && isReadByBodiesOnly(result)) {
+        if (isMaskOfCoordinates(result, subgraph.operations) &&
+            isReadByBodiesOnly(result)) {
           // Its parts as constants would say less.
-          masks.insert(subgraph.operations.begin(), subgraph.operations.end());
-        } else if (masks.contains(op)) {
+          ofMasks.insert(subgraph.operations.begin(),
+                         subgraph.operations.end());
+          masks.push_back(std::move(subgraph));
+        } else if (ofMasks.contains(op)) {
           continue;
         } else if (worthEvaluating(subgraph, decisions)) {
           found.push_back(std::move(subgraph));
@@ -216,14 +177,15 @@ private:
 
   llvm::SetVector<Operation *> constant;
   llvm::DenseSet<Operation *> kept;
-  llvm::DenseSet<Operation *> masks; ///< that stay, and what they are made of
+  llvm::DenseSet<Operation *> ofMasks; ///< masks, and what they are made of
 };
 
 } // namespace
 
-std::vector<ConstantSubgraph> findConstantSubgraphs(Operation *root,
-                                                    Decisions &decisions) {
-  return ConstantPart(root).subgraphs(decisions);
+std::vector<ConstantSubgraph>
+findConstantSubgraphs(Operation *root, Decisions &decisions,
+                      std::vector<ConstantSubgraph> &masks) {
+  return ConstantPart(root).subgraphs(decisions, masks);
 }
 
 } // namespace tilewright
