@@ -6,6 +6,7 @@
 
 #include "codegen/families/AttentionTile.h"
 #include "codegen/families/FragmentProducts.h"
+#include "codegen/families/HeadGroup.h"
 #include "codegen/families/VisibleKeys.h"
 
 using namespace mlir;
@@ -118,10 +119,13 @@ std::optional<AttentionProblem> attentionProblem(const AttentionForm &form,
     double count = isBatch ? 1 : guessed(extent);
     (form.queryAxis == axis ? problem.queries : problem.heads) *= count;
   }
+  HeadGroup group = headGroupOf(form);
+  problem.group = double(group.size);
+  problem.heads /= problem.group;
   problem.operandBytes[0] = loadedBytes(scores, form.queryFactor);
   problem.operandBytes[1] = loadedBytes(scores, form.keyFactor);
   problem.operandBytes[2] = loadedBytes(values, form.valueFactor);
-  VisibleKeys visible = visibleKeys(form);
+  VisibleKeys visible = visibleKeys(form, group.axis);
   problem.mayRevisit = visible.settledAbove.has_value();
   for (const KeyBound &bound : visible.bounds) {
     problem.lines.push_back(lineOf(bound, problem));
@@ -173,7 +177,7 @@ int64_t attentionSharedBytes(const AttentionTile &tile,
 AttentionSteps attentionSteps(const AttentionTile &tile,
                               const AttentionProblem &problem) {
   auto rows = double(tile.rows()), size = double(tile.keys());
-  double blocks = std::ceil(problem.queries / rows);
+  double blocks = std::ceil(problem.rows() / rows);
   AttentionSteps result;
   if (problem.lines.empty()) {
     result.average = result.most = std::ceil(problem.keys / size);
@@ -184,8 +188,10 @@ AttentionSteps attentionSteps(const AttentionTile &tile,
   constexpr double mostBlocks = 1024;
   double stride = std::max(1.0, blocks / mostBlocks), count = 0;
   for (double block = 0; block < blocks; block += stride, ++count) {
-    double first = std::floor(block) * rows,
-           last = std::min(first + rows, problem.queries) - 1;
+    double firstRow = std::floor(block) * rows,
+           lastRow = std::min(firstRow + rows, problem.rows()) - 1;
+    double first = std::floor(firstRow / problem.group),
+           last = std::floor(lastRow / problem.group);
     double begin = 0, end = problem.keys;
     for (const KeyLine &line : problem.lines) {
       bool usesLast = line.isUpper == (line.slope >= 0);
@@ -207,13 +213,13 @@ AttentionSteps attentionSteps(const AttentionTile &tile,
 
 double attentionTraffic(const AttentionTile &tile,
                         const AttentionProblem &problem) {
-  double blocks = std::ceil(problem.queries / double(tile.rows()));
+  double blocks = std::ceil(problem.rows() / double(tile.rows()));
   double ofQuery = double(problem.depth * problem.operandBytes[0] +
                           problem.values * problem.resultBytes);
   double ofKey = double(problem.depth * problem.operandBytes[1] +
                         problem.values * problem.operandBytes[2]);
   double keys = attentionSteps(tile, problem).keys;
-  return problem.heads * (problem.queries * ofQuery + blocks * keys * ofKey);
+  return problem.heads * (problem.rows() * ofQuery + blocks * keys * ofKey);
 }
 
 /// Registers of a thread: scores, sums, fragments and addresses.
@@ -253,7 +259,7 @@ static double clocksOf(const AttentionTile &tile,
                        const AttentionProblem &problem, const GpuSpec &gpu) {
   auto resident = double(blocksAtOnce(tile, problem, gpu));
   double blocks =
-      problem.heads * std::ceil(problem.queries / double(tile.rows()));
+      problem.heads * std::ceil(problem.rows() / double(tile.rows()));
   double waves = std::ceil(blocks / double(gpu.multiprocessors));
   AttentionSteps walked = attentionSteps(tile, problem);
   double steps = waves > 1 ? walked.average : walked.most;

@@ -48,15 +48,19 @@ struct AttentionSteps {
 
 /// What the model knows of an attention. Extents that are unknown are guessed.
 struct AttentionProblem {
-  double heads = 1, queries = 1, keys = 1; ///< heads of all batches
-  int64_t depth = 0, values = 0;           ///< elements of a key, of values
-  mlir::Type element;                      ///< of the products' factors
+  double heads = 1;              ///< of keys, of all batches
+  double queries = 1, keys = 1;  ///< of a head
+  double group = 1;              ///< heads of queries for one of keys
+  int64_t depth = 0, values = 0; ///< elements of a key, of values
+  mlir::Type element;            ///< of the products' factors
   bool usesMatrixUnits = false;
   int64_t operandBytes[3] = {}; ///< of an element of queries, keys, values
   int64_t resultBytes = 0;
   llvm::SmallVector<KeyLine> lines; ///< that bound the keys of a query
   bool mayRevisit = false; ///< hidden keys have no weight in most rows only
 
+  /// Rows that share keys.
+  double rows() const { return queries * group; }
   /// Elements of lines in shared memory: whole units of the products.
   int64_t depthElements() const;
   int64_t valueElements() const;

@@ -57,17 +57,11 @@ Launch attentionTilesLaunch(const FusedRegion &region,
                             const AttentionTile &tile,
                             const AttentionProblem &problem) {
   AttentionForm form = attentionOf(region);
-  SmallVector<DimExpr> extents(region.parallel);
-  if (form.queryAxis) {
-    extents[*form.queryAxis] = extents[*form.queryAxis].ceilDiv(tile.rows());
-  }
   MLIRContext *context = region.op.getContext();
   Launch launch;
   launch.sizes = sizesOf(region.op);
-  launch.tasks = DimExpr::constant(context, 1);
-  for (DimExpr extent : extents) {
-    launch.tasks = launch.tasks * extent;
-  }
+  launch.tasks =
+      productOf(context, tileExtents(form, region.parallel, tile.rows()));
   launch.workspaceBytes = DimExpr::constant(context, 0);
   launch.threads = tile.threads();
   launch.shared = attentionSharedBytes(tile, problem);
@@ -106,24 +100,28 @@ void TilesEmitter::findPlace() {
   name("firstKey", warp.firstKey);
   ArrayRef<DimExpr> extents = frame.getRegion().parallel;
   kernel.outer.assign(extents.size(), Lanes::index(0));
-  firstQuery = b.constantIndex(0);
-  queries = b.constantIndex(1);
   auto take = [&](Value count) {
     Value own = math.mod(rest, count);
     rest = math.over(rest, count);
     return own;
   };
-  if (form.queryAxis) {
-    queries = frame.sizeValue(extents[*form.queryAxis]);
-    Value tiles = math.parts(queries, tile.rows()), own = take(tiles);
-    if (isLastLongest()) {
-      own = math.minus(math.plus(tiles, -1), own);
-    }
-    firstQuery = math.times(own, tile.rows());
-    name("firstQuery", firstQuery);
+  rowCount = frame.sizeValue(rowsOfGroup(form, extents));
+  Value tiles = math.parts(rowCount, tile.rows()), own = take(tiles);
+  if (isLastLongest()) {
+    own = math.minus(math.plus(tiles, -1), own);
   }
+  blockRow = math.times(own, tile.rows());
+  name("blockRow", blockRow);
   for (unsigned axis = extents.size(); axis-- > 0;) {
-    if (axis != form.queryAxis && !extents[axis].isConstant(1)) {
+    if (axis == form.queryAxis || extents[axis].isConstant(1)) {
+      continue;
+    }
+    if (axis == group.axis) {
+      int64_t groups = *extents[axis].getConstant() / group.size;
+      firstHead = math.times(take(b.constantIndex(groups)), group.size);
+      name("firstHead", firstHead);
+      kernel.outer[axis] = Lanes::index(firstHead, group.size);
+    } else {
       kernel.outer[axis] = Lanes::index(take(frame.sizeValue(extents[axis])));
     }
   }
@@ -174,8 +172,9 @@ LineCopy TilesEmitter::copyOf(Operation *primitive, Value factor,
                               const SharedLines &lines, unsigned lineAxis,
                               unsigned elementAxis,
                               SmallVector<Lanes> coordinates, DimExpr count,
-                              DimExpr elements) {
+                              DimExpr elements, LineGroup lineGroup) {
   LineSource source;
+  source.group = lineGroup;
   source.primitive = primitive;
   source.scalar = problem.element.isF32() ? factor : shortScalar(factor);
   source.lineAxis = lineAxis;
@@ -192,10 +191,21 @@ void TilesEmitter::clear(const FragmentSums &sums) {
            [&](Value at) { b.create<memref::StoreOp>(zero, sums.memory, at); });
 }
 
-/// The query of a row, the last one for rows past it.
-Value TilesEmitter::queryOf(int64_t row) {
-  Value query = math.plus(firstQuery, rowOf(row));
-  return b.createOrFold<arith::MinSIOp>(query, math.plus(queries, -1));
+/// Lets the kernel stand at a row of the group. \returns its query.
+Lanes TilesEmitter::enterRow(Value place) {
+  if (group.axis) {
+    kernel.outer[*group.axis] =
+        Lanes::index(math.plus(firstHead, math.mod(place, group.size)));
+  }
+  return Lanes::index(math.over(place, group.size));
+}
+
+/// The same for a row of this thread, the last one of the group for rows past
+/// it.
+Lanes TilesEmitter::queryOf(int64_t row) {
+  Value place = math.plus(blockRow, rowOf(row));
+  return enterRow(
+      b.createOrFold<arith::MinSIOp>(place, math.plus(rowCount, -1)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -271,9 +281,7 @@ Result<SmallVector<Value>> TilesEmitter::scores(Value step,
         Value at = warp.scores.at(b, row / halves, unit, row % halves, i);
         Value sum = b.create<memref::LoadOp>(warp.scores.memory, at);
         Result<Value> score = kernel.finishScore(
-            copy++, sum,
-            kernel.score(Lanes::index(queryOf(row)), Lanes::index(place)),
-            maps);
+            copy++, sum, kernel.score(queryOf(row), Lanes::index(place)), maps);
         TW_RETURN_IF_ERROR(score.status());
         Value finished =
             exists ? Value(b.create<arith::SelectOp>(exists, *score, none))

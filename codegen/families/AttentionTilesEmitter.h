@@ -9,6 +9,7 @@
 #include "codegen/families/AttentionKernel.h"
 #include "codegen/families/AttentionTiles.h"
 #include "codegen/families/FragmentProducts.h"
+#include "codegen/families/HeadGroup.h"
 
 namespace tilewright::families {
 
@@ -18,7 +19,12 @@ public:
   TilesEmitter(KernelFrame &frame, const AttentionForm &form,
                const AttentionTile &tile, const AttentionProblem &problem)
       : frame(frame), b(frame.getBuilder()), math(b), form(form), tile(tile),
-        problem(problem), kernel(frame, form, parameters) {}
+        problem(problem), kernel(frame, form, parameters),
+        group(headGroupOf(form)) {
+    if (group.axis) {
+      kernel.visible = visibleKeys(form, *group.axis);
+    }
+  }
 
   Status run();
 
@@ -39,7 +45,8 @@ private:
   LineCopy copyOf(mlir::Operation *primitive, Value factor,
                   const SharedLines &lines, unsigned lineAxis,
                   unsigned elementAxis, llvm::SmallVector<Lanes> coordinates,
-                  tw::DimExpr count, tw::DimExpr elements);
+                  tw::DimExpr count, tw::DimExpr elements,
+                  LineGroup group = {});
   void clear(const FragmentSums &sums);
 
   Result<Values> overKeys();
@@ -66,7 +73,8 @@ private:
     return math.plus(math.plus(warp.firstRow, math.over(warp.lane, 4)),
                      row / halves * MmaTile::unitRows + row % halves * 8);
   }
-  Value queryOf(int64_t row);
+  Lanes enterRow(Value place);
+  Lanes queryOf(int64_t row);
   void name(llvm::StringRef text, Value value) {
     if (value.getDefiningOp()) {
       b.named(text, value);
@@ -81,10 +89,12 @@ private:
   const AttentionProblem &problem;
   AttentionParameters parameters;
   AttentionKernel kernel;
+  HeadGroup group;
   WarpLines warp;
   std::unique_ptr<FragmentProducts> products;
-  Value thread, keyWarp;     // which of the warps that share queries
-  Value firstQuery, queries; // of the block; how many there are
+  Value thread, keyWarp;    // which of the warps that share queries
+  Value firstHead;          // of the group; null without one
+  Value blockRow, rowCount; // the block's first row, and how many there are
   Value sumMemory, rowMemory;
   Value greatestMemory; // of each row, by the warps that share queries
 };

@@ -40,17 +40,13 @@ Result<SmallVector<Value>> TilesEmitter::overKeys() {
   LineCopy copyValues =
       copyOf(valuesOp, form.valueFactor, warp.values, rank + 1, form.valueAxis,
              kernel.weighted(zero, zero, zero), count, size);
-  // Without an axis of queries there is one line, which the unit axis counts.
-  SmallVector<Lanes> ofQueries = kernel.product(zero, zero, zero);
-  DimExpr queryCount = DimExpr::constant(b.getContext(), 1);
-  unsigned lineAxis = rank;
-  if (form.queryAxis) {
-    lineAxis = *form.queryAxis;
-    queryCount = frame.getRegion().parallel[lineAxis];
-  }
-  LineCopy copyQueries =
-      copyOf(scoresOp, form.queryFactor, warp.queries, lineAxis, rank + 1,
-             ofQueries, queryCount, depth);
+  // Without an axis of queries, the key's counts them, which has no meaning
+  // there.
+  LineCopy copyQueries = copyOf(scoresOp, form.queryFactor, warp.queries,
+                                form.queryAxis.value_or(rank), rank + 1,
+                                kernel.product(zero, zero, zero),
+                                rowsOfGroup(form, frame.getRegion().parallel),
+                                depth, {group.axis, firstHead, group.size});
   Value steps = math.parts(frame.sizeValue(count), tile.keys());
   name("steps", steps);
   auto copy = [&](Value step, Value stage) -> Status {
@@ -59,7 +55,7 @@ Result<SmallVector<Value>> TilesEmitter::overKeys() {
     return copyValues.emit(first, stage);
   };
   // They are part of the first group of copies.
-  TW_RETURN_IF_ERROR(copyQueries.emit(firstQuery, Value()));
+  TW_RETURN_IF_ERROR(copyQueries.emit(blockRow, Value()));
   clear(warp.sums);
   // The least finite number, not -inf: exp(score − max) is a number as long as
   // the scores are none but -inf. Where all are, the sum stays zero.
@@ -117,10 +113,11 @@ Result<SmallVector<Value>> TilesEmitter::walk(Value count, StepAt stepAt,
 Result<SmallVector<Value>>
 TilesEmitter::overVisible(Value steps, ArrayRef<Value> initial, StepCopy copy) {
   Value last = math.plus(b.createOrFold<arith::MinSIOp>(
-                             math.plus(firstQuery, tile.rows()), queries),
+                             math.plus(blockRow, tile.rows()), rowCount),
                          -1);
   Result<KeyRange> range =
-      emitKeyRange(kernel, kernel.visible, firstQuery, last);
+      emitKeyRange(kernel, kernel.visible, math.over(blockRow, group.size),
+                   math.over(last, group.size));
   TW_RETURN_IF_ERROR(range.status());
   Value begin = math.over(range->begin, tile.keys());
   name("begin", begin);

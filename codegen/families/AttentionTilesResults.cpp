@@ -83,7 +83,7 @@ Status TilesEmitter::spillSums(ArrayRef<Value> state) {
   std::vector<AttentionScale> scales;
   for (int64_t row = 0; row < rowsOfThread(); ++row) {
     Result<AttentionScale> scale =
-        kernel.scale(sum[row], max[row], Lanes::index(queryOf(row)), Value());
+        kernel.scale(sum[row], max[row], queryOf(row), Value());
     TW_RETURN_IF_ERROR(scale.status());
     scales.push_back(*scale);
   }
@@ -153,16 +153,15 @@ Status TilesEmitter::finish() {
                 math.times(inner.getInductionVar(), tile.threads()));
   Value row = b.named("row", math.over(element, problem.values)),
         column = b.named("column", math.mod(element, problem.values));
-  Value query = b.named("query", math.plus(firstQuery, row));
+  Value place = b.named("place", math.plus(blockRow, row));
   Value exists = math.both(math.isLess(row, b.constantIndex(tile.rows())),
-                           math.isLess(query, queries));
+                           math.isLess(place, rowCount));
   return emitIf(b, exists, [&] {
     int64_t stride = problem.valueElements() + MmaTile::sumPadding;
     Value value = b.create<memref::LoadOp>(
         sumMemory, math.plus(math.times(row, stride), column));
     return kernel.store(
-        value, kernel.result(Lanes::index(query), Lanes::index(column)),
-        Value());
+        value, kernel.result(enterRow(place), Lanes::index(column)), Value());
   });
 }
 

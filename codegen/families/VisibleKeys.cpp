@@ -316,7 +316,8 @@ static std::optional<KeyBound> lineOf(MapOp map, arith::CmpIOp compare,
   return bound;
 }
 
-VisibleKeys visibleKeys(const AttentionForm &form, ArrayRef<unsigned> rowAxes) {
+VisibleKeys visibleKeys(const AttentionForm &form,
+                        std::optional<unsigned> groupAxis) {
   VisibleKeys result;
   for (MapOp map : form.scoreMaps) {
     for (auto compare : map.getBody().getOps<arith::CmpIOp>()) {
@@ -329,9 +330,7 @@ VisibleKeys visibleKeys(const AttentionForm &form, ArrayRef<unsigned> rowAxes) {
         auto bound = lineOf(
             map, compare, holds ? arith::invertPredicate(predicate) : predicate,
             form.queryAxis);
-        if (!bound || llvm::any_of(rowAxes, [&](unsigned axis) {
-              return axis != form.queryAxis && bound->dependsOn(axis);
-            })) {
+        if (!bound || (groupAxis && bound->dependsOn(*groupAxis))) {
           continue;
         }
         result.bounds.push_back(*bound);

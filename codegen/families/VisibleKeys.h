@@ -57,8 +57,8 @@ struct VisibleKeys {
 };
 
 /// \returns what the score's maps say about the keys that queries see. Lines
-/// that move with one of `rowAxes` beside the query's are left out.
+/// that move with `groupAxis`, an axis of rows, are left out.
 VisibleKeys visibleKeys(const AttentionForm &form,
-                        llvm::ArrayRef<unsigned> rowAxes = {});
+                        std::optional<unsigned> groupAxis = std::nullopt);
 
 } // namespace tilewright::families

@@ -66,8 +66,8 @@ std::string attentionModule(const AttentionVariety &v) {
     func.func @f(%q: QT, %k: KT, %v: VT, %mask: MT) {
       %r = tw.fused @attention(%a = %q : QT, %b = %k : KT, %c = %v : VT, %m = %mask : MT) attributes {attention} {
         %scores = tw.reduce add (%h, %i, %j) over (%r) in <[DEPTH]> {
-          %two = arith.constant 2 : index
-          %g = arith.floordivsi %h, %two : index
+          %group = arith.constant GROUP : index
+          %g = arith.floordivsi %h, %group : index
           LOADX %a[%h, %i, %r] : QT
           LOADY %b[KINDEX] : KT
           %p = arith.mulf %x, %y : f32
@@ -96,8 +96,8 @@ std::string attentionModule(const AttentionVariety &v) {
           ROUND(YIELD) WEIGHTS
         } : WEIGHTS
         %values = tw.reduce add (%i, %h, %d) over (%r) in <[KEYS]> {
-          %two = arith.constant 2 : index
-          %g = arith.floordivsi %h, %two : index
+          %group = arith.constant GROUP : index
+          %g = arith.floordivsi %h, %group : index
           LOAD(%x) %weights[%h, %i, %r] : WEIGHTS
           LOADY %c[%g, %r, %d] : VT
           %p = arith.mulf %x, %y : f32
@@ -169,13 +169,16 @@ std::string attentionModule(const AttentionVariety &v) {
     replaceAll(text, name, tensor({v.heads, v.queries, v.keys}, type));
   }
   replaceAll(text, "DEPTH", depth);
+  replaceAll(text, "GROUP", std::to_string(v.group));
+  std::string keyHeads =
+      std::to_string(AttentionProblemCase::headCount / v.group);
   replaceAll(text, "MASK", v.mask);
   replaceAll(text, "KINDEX", v.keysLast ? "%g, %r, %j" : "%g, %j, %r");
   replaceAll(text, "QT", tensor({v.heads, v.queries, depth}, v.element));
   replaceAll(text, "KT",
-             v.keysLast ? tensor({"2", depth, v.keys}, v.element)
-                        : tensor({"2", v.keys, depth}, v.element));
-  replaceAll(text, "VT", tensor({"2", v.keys, width}, v.element));
+             v.keysLast ? tensor({keyHeads, depth, v.keys}, v.element)
+                        : tensor({keyHeads, v.keys, depth}, v.element));
+  replaceAll(text, "VT", tensor({keyHeads, v.keys, width}, v.element));
   replaceAll(text, "MT", tensor({v.queries, v.keys}));
   replaceAll(text, "ST", tensor({v.heads, v.queries, v.keys}));
   replaceAll(text, "RT", tensor({v.heads, v.queries}));
@@ -233,10 +236,10 @@ decoderScore(AttentionProblemCase &problem, int padded, bool window) {
 AttentionProblemCase::AttentionProblemCase(int queries, int keys,
                                            const AttentionVariety &variety)
     : queries(queries), keys(keys), depth(variety.depth), width(variety.width),
-      keysLast(variety.keysLast),
+      group(variety.group), keysLast(variety.keysLast),
       q(randomFloats(headCount * queries * depth, 1)),
-      k(randomFloats(2 * keys * depth, 2)),
-      v(randomFloats(2 * keys * width, 3)),
+      k(randomFloats(headCount / group * keys * depth, 2)),
+      v(randomFloats(headCount / group * keys * width, 3)),
       mask(randomFloats(queries * keys, 4)),
       out(queries * headCount * width, -7) {}
 
@@ -263,7 +266,7 @@ std::vector<float> AttentionProblemCase::expected(
       for (int d = 0; d < width; ++d) {
         double value = 0;
         for (int j = 0; j < keys; ++j) {
-          value += row[j] / sum * v[(h / 2 * keys + j) * width + d];
+          value += row[j] / sum * v[(h / group * keys + j) * width + d];
         }
         result[(i * headCount + h) * width + d] = 2 * value;
       }
@@ -273,8 +276,8 @@ std::vector<float> AttentionProblemCase::expected(
 }
 
 float AttentionProblemCase::key(int head, int position, int r) const {
-  return keysLast ? k[(head / 2 * depth + r) * keys + position]
-                  : k[(head / 2 * keys + position) * depth + r];
+  return keysLast ? k[(head / group * depth + r) * keys + position]
+                  : k[(head / group * keys + position) * depth + r];
 }
 
 } // namespace tilewright::test

@@ -17,8 +17,9 @@
 
 namespace tilewright::test {
 
-/// What a region differs in. H heads of queries, H / 2 of keys and values.
+/// What a region differs in.
 struct AttentionVariety {
+  int group = 2; ///< heads of queries that share one of keys and values
   std::string heads = "4", queries = "M", keys = "N";
   int depth = 21, width = 37; ///< elements of a key, of values
   bool keysLast = false;      ///< keys lie as [head, depth, key]
@@ -55,7 +56,7 @@ struct AttentionProblemCase {
   expected(const std::function<float(float, int, int, float)> &score) const;
   float key(int head, int position, int r) const;
 
-  int queries, keys, depth, width;
+  int queries, keys, depth, width, group;
   bool keysLast;
   std::vector<float> q, k, v, mask, out;
 };

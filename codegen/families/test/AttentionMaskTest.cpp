@@ -20,7 +20,8 @@ protected:
   double model(const AttentionTile &tile,
                const std::vector<families::KeyLine> &lines) {
     families::AttentionProblem model;
-    model.heads = AttentionProblemCase::headCount;
+    model.group = 2;
+    model.heads = AttentionProblemCase::headCount / model.group;
     model.queries = 128;
     model.keys = 160;
     model.depth = model.values = 64;

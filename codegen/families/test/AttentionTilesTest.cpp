@@ -233,6 +233,24 @@ TEST_P(AttentionTiles, EveryKindOfTile) {
   }
 }
 
+// Heads of a group are rows of one tile: also those of a decoder, and of
+// heads that share one of keys without a division.
+TEST_P(AttentionTiles, GroupsOfHeads) {
+  for (int group : {1, 2, 4}) {
+    AttentionVariety variety;
+    variety.group = group;
+    auto region = build(variety);
+    ASSERT_TRUE(region);
+    EXPECT_EQ(*region->launch.tasks.evaluate(
+                  [](llvm::StringRef) { return int64_t(1); }),
+              AttentionProblemCase::headCount / group);
+    for (int queries : {1, 19}) {
+      auto test = problem(queries, 70, variety);
+      check(*region, test, plain);
+    }
+  }
+}
+
 // What the model counts is what the kernel moves: queries and results once,
 // keys and values once for each tile of queries.
 TEST_P(AttentionTiles, TrafficIsWhatTheTileNeeds) {
@@ -251,7 +269,8 @@ TEST_P(AttentionTiles, TrafficIsWhatTheTileNeeds) {
     check(*region, test, plain);
     int64_t bytes = std::string(GetParam().element) == "f32" ? 4 : 2;
     families::AttentionProblem model;
-    model.heads = AttentionProblemCase::headCount;
+    model.group = 2;
+    model.heads = AttentionProblemCase::headCount / model.group;
     model.queries = 128;
     model.keys = 160;
     model.depth = model.values = 64;
