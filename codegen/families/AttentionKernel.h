@@ -23,7 +23,7 @@ struct AttentionBuffers {
   llvm::SmallVector<mlir::Value> masks; ///< [keys of a block][rows] each
 };
 
-/// How the sums of a row become its result.
+/// How the sums of a row become its result; of a part, they are.
 struct AttentionScale {
   mlir::Value denominator;
   mlir::Value cleared; ///< rows without weights; may be null
@@ -97,6 +97,9 @@ public:
   /// Runs the maps over the result and writes what the region yields.
   Status store(mlir::Value value, llvm::ArrayRef<Lanes> at,
                mlir::Value activeLanes);
+
+  /// Writes the greatest score and the sum of a row that the region yields.
+  void storeRow(mlir::Value max, mlir::Value sum, const Lanes &query);
 
   /// The greater one, `max` where a score is no number: its exponential is
   /// none either, and makes the row's sum what the greatest score would.

@@ -92,7 +92,8 @@ static KeyLine lineOf(const KeyBound &bound, const AttentionProblem &problem) {
   double guess = bound.isUpper ? problem.keys - 1 : problem.keys / 2;
   return {bound.isUpper, slope,
           bound.offset ? double(*bound.offset)
-                       : guess - slope * (problem.queries - 1)};
+                       : guess - slope * (problem.queries - 1),
+          double(bound.partSlope)};
 }
 
 std::optional<AttentionProblem> attentionProblem(const AttentionForm &form,
@@ -125,6 +126,10 @@ std::optional<AttentionProblem> attentionProblem(const AttentionForm &form,
   problem.operandBytes[0] = loadedBytes(scores, form.queryFactor);
   problem.operandBytes[1] = loadedBytes(scores, form.keyFactor);
   problem.operandBytes[2] = loadedBytes(values, form.valueFactor);
+  if (form.isPart()) {
+    problem.parts = guessed(max.getDomain().front());
+  }
+  problem.rowBytes = form.isPart() ? 2 * sizeof(float) : 0;
   VisibleKeys visible = visibleKeys(form, group.axis);
   problem.mayRevisit = visible.settledAbove.has_value();
   for (const KeyBound &bound : visible.bounds) {
@@ -186,16 +191,19 @@ AttentionSteps attentionSteps(const AttentionTile &tile,
   }
   // Of many blocks, some stand for all.
   constexpr double mostBlocks = 1024;
-  double stride = std::max(1.0, blocks / mostBlocks), count = 0;
-  for (double block = 0; block < blocks; block += stride, ++count) {
-    double firstRow = std::floor(block) * rows,
+  double stride = std::max(1.0, blocks * problem.parts / mostBlocks), count = 0;
+  for (double number = 0; number < blocks * problem.parts;
+       number += stride, ++count) {
+    double part = std::floor(number / blocks);
+    double firstRow = std::floor(number - part * blocks) * rows,
            lastRow = std::min(firstRow + rows, problem.rows()) - 1;
     double first = std::floor(firstRow / problem.group),
            last = std::floor(lastRow / problem.group);
     double begin = 0, end = problem.keys;
     for (const KeyLine &line : problem.lines) {
       bool usesLast = line.isUpper == (line.slope >= 0);
-      double at = line.offset + line.slope * (usesLast ? last : first);
+      double at = line.offset + line.partSlope * part +
+                  line.slope * (usesLast ? last : first);
       (line.isUpper ? end : begin) =
           line.isUpper ? std::min(end, at + 1) : std::max(begin, at);
     }
@@ -214,8 +222,9 @@ AttentionSteps attentionSteps(const AttentionTile &tile,
 double attentionTraffic(const AttentionTile &tile,
                         const AttentionProblem &problem) {
   double blocks = std::ceil(problem.rows() / double(tile.rows()));
-  double ofQuery = double(problem.depth * problem.operandBytes[0] +
-                          problem.values * problem.resultBytes);
+  double ofQuery =
+      double(problem.depth * problem.operandBytes[0] +
+             problem.values * problem.resultBytes + problem.rowBytes);
   double ofKey = double(problem.depth * problem.operandBytes[1] +
                         problem.values * problem.operandBytes[2]);
   double keys = attentionSteps(tile, problem).keys;
@@ -300,6 +309,13 @@ static double clocksOf(const AttentionTile &tile,
   double bytesPerClock = cacheOverMemory * double(gpu.memoryGBPerSecond) *
                          1000 / double(gpu.clockMHz);
   return std::max(compute, attentionTraffic(tile, problem) / bytesPerClock);
+}
+
+std::optional<double> attentionClocks(const AttentionProblem &problem,
+                                      const GpuSpec &gpu) {
+  auto tile = chooseAttentionTile(problem, gpu,
+                                  [](const AttentionTile &) { return true; });
+  return tile ? std::optional(clocksOf(*tile, problem, gpu)) : std::nullopt;
 }
 
 std::optional<AttentionTile>

@@ -34,10 +34,11 @@ struct AttentionTile {
   static AttentionTile fromAttribute(mlir::DictionaryAttr attribute);
 };
 
-/// A query sees keys up to, or from, `offset + slope · query`.
+/// A query sees keys up to, or from, `offset + slope · query`, of a part as far
+/// as `partSlope · part` more.
 struct KeyLine {
   bool isUpper = true;
-  double slope = 0, offset = 0;
+  double slope = 0, offset = 0, partSlope = 0;
 };
 
 /// Tiles of keys that blocks walk, and the keys in them.
@@ -48,7 +49,8 @@ struct AttentionSteps {
 
 /// What the model knows of an attention. Extents that are unknown are guessed.
 struct AttentionProblem {
-  double heads = 1;              ///< of keys, of all batches
+  double heads = 1;              ///< of keys, of all batches and parts
+  double parts = 1;              ///< of the keys
   double queries = 1, keys = 1;  ///< of a head
   double group = 1;              ///< heads of queries for one of keys
   int64_t depth = 0, values = 0; ///< elements of a key, of values
@@ -56,6 +58,7 @@ struct AttentionProblem {
   bool usesMatrixUnits = false;
   int64_t operandBytes[3] = {}; ///< of an element of queries, keys, values
   int64_t resultBytes = 0;
+  int64_t rowBytes = 0; ///< of a row's maximum and sum, if they are results
   llvm::SmallVector<KeyLine> lines; ///< that bound the keys of a query
   bool mayRevisit = false; ///< hidden keys have no weight in most rows only
 
@@ -99,5 +102,9 @@ double attentionTraffic(const AttentionTile &tile,
 std::optional<AttentionTile>
 chooseAttentionTile(const AttentionProblem &problem, const GpuSpec &gpu,
                     llvm::function_ref<bool(const AttentionTile &)> mayUse);
+
+/// \returns the clocks that the best tile should take; nothing if none fits.
+std::optional<double> attentionClocks(const AttentionProblem &problem,
+                                      const GpuSpec &gpu);
 
 } // namespace tilewright::families

@@ -63,6 +63,7 @@ private:
   Value acrossRow(Value value, llvm::function_ref<Value(Value, Value)> fold);
   Result<Values> shareRows(Values &max, Values &sum);
   Status spillSums(llvm::ArrayRef<Value> state);
+  Status storeRows(llvm::ArrayRef<Value> max, llvm::ArrayRef<Value> sum);
   void spillRow(int64_t row, Value factor, const AttentionScale &scale,
                 bool adds);
   Status finish();

@@ -87,6 +87,9 @@ Status TilesEmitter::spillSums(ArrayRef<Value> state) {
     TW_RETURN_IF_ERROR(scale.status());
     scales.push_back(*scale);
   }
+  if (form.isPart()) {
+    TW_RETURN_IF_ERROR(storeRows(max, sum));
+  }
   for (int64_t turn = 0; turn < tile.keyWarps; ++turn) {
     auto add = [&]() -> Status {
       for (int64_t row = 0; row < rowsOfThread(); ++row) {
@@ -103,6 +106,24 @@ Status TilesEmitter::spillSums(ArrayRef<Value> state) {
     if (turn + 1 < tile.keyWarps) {
       b.create<gpu::BarrierOp>();
     }
+  }
+  return Status::ok();
+}
+
+/// Of a part, the greatest scores and the sums are results, too.
+Status TilesEmitter::storeRows(ArrayRef<Value> max, ArrayRef<Value> sum) {
+  using P = arith::CmpIPredicate;
+  Value zero = b.constantIndex(0);
+  Value isFirst =
+      math.both(math.isMultiple(warp.lane, 4),
+                b.createOrFold<arith::CmpIOp>(P::eq, keyWarp, zero));
+  for (int64_t row = 0; row < rowsOfThread(); ++row) {
+    Value place = math.plus(blockRow, rowOf(row));
+    Value isOwn = math.both(isFirst, math.isLess(place, rowCount));
+    TW_RETURN_IF_ERROR(emitIf(b, isOwn, [&] {
+      kernel.storeRow(max[row], sum[row], enterRow(place));
+      return Status::ok();
+    }));
   }
   return Status::ok();
 }

@@ -280,11 +280,12 @@ static bool isSumOfCoordinates(Value side, BlockArgument query,
 /// are visible.
 static std::optional<KeyBound> lineOf(MapOp map, arith::CmpIOp compare,
                                       arith::CmpIPredicate visible,
-                                      std::optional<unsigned> queryAxis) {
+                                      const AttentionForm &form) {
   using P = arith::CmpIPredicate;
   Block::BlockArgListType arguments = map.getBody().getArguments();
-  BlockArgument key = arguments.back(),
-                query = queryAxis ? arguments[*queryAxis] : BlockArgument();
+  BlockArgument key = arguments.back(), query = form.queryAxis
+                                                    ? arguments[*form.queryAxis]
+                                                    : BlockArgument();
   Value left = compare.getLhs(), right = compare.getRhs();
   auto difference = [&](BlockArgument along) -> std::optional<int64_t> {
     auto x = slopeOf(left, along), y = slopeOf(right, along);
@@ -306,6 +307,8 @@ static std::optional<KeyBound> lineOf(MapOp map, arith::CmpIOp compare,
   bound.compare = compare;
   bound.keySlope = *ofKey;
   bound.slope = -*ofKey * *ofQuery;
+  bound.partSlope =
+      form.isPart() ? -*ofKey * difference(arguments[0]).value_or(0) : 0;
   bound.isUpper = isLess == (*ofKey == 1);
   bool isStrict = visible == P::slt || visible == P::sgt;
   bound.adjustment = !isStrict ? 0 : bound.isUpper ? -1 : 1;
@@ -327,9 +330,9 @@ VisibleKeys visibleKeys(const AttentionForm &form,
           continue;
         }
         arith::CmpIPredicate predicate = compare.getPredicate();
-        auto bound = lineOf(
-            map, compare, holds ? arith::invertPredicate(predicate) : predicate,
-            form.queryAxis);
+        auto bound =
+            lineOf(map, compare,
+                   holds ? arith::invertPredicate(predicate) : predicate, form);
         if (!bound || (groupAxis && bound->dependsOn(*groupAxis))) {
           continue;
         }

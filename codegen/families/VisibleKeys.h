@@ -30,8 +30,9 @@ struct KeyBound {
   tw::MapOp map; ///< over scores; has the comparison
   mlir::arith::CmpIOp compare;
   bool isUpper = true;
-  int64_t slope = 0;    ///< keys for each query
-  int64_t keySlope = 1; ///< of the comparison's left side less its right: ±1
+  int64_t slope = 0;     ///< keys for each query
+  int64_t partSlope = 0; ///< … for each part, the first coordinate of a part
+  int64_t keySlope = 1;  ///< of the comparison's left side less its right: ±1
   int64_t adjustment = 0;
   std::optional<int64_t> offset; ///< nothing if only run time knows it
 

@@ -66,7 +66,7 @@ def required(kernel, case, extra, is_whole):
 
 def attentions():
     for element in TYPES:
-        for queries, keys in ((96, 96), (1, 512)):
+        for queries, keys in ((96, 96), (1, 512), (1, 4096)):
             q, k = (f"{element}[1,{heads},{length},64]" for heads, length in ((8, queries), (2, keys)))
             yield (f"attention {element} 8x{queries}x64 over 2x{keys}",
                    f"({q} q, {k} k, {k} v) => ({q} y) {{ y = Attention(q, k, v) }}")
