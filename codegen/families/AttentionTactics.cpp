@@ -100,8 +100,15 @@ std::optional<int64_t> chooseKeyParts(FusedOp op, const TargetSpec &target) {
   std::optional<int64_t> keys =
       ReduceOp(form.max).getExtents().getDims().front().getConstant();
   std::optional<AttentionProblem> problem = problemOf(*region, usesMatrixUnits);
+  // What has few queries and any number of keys is a decoder, whose cache
+  // grows.
+  constexpr int64_t usualCache = 1024;
+  if (!keys) {
+    keys = usualCache;
+    problem->keys = usualCache;
+  }
   std::optional<double> least = attentionClocks(*problem, *target.gpu);
-  if (!keys || form.isPart() || !least) {
+  if (form.isPart() || !least) {
     return std::nullopt;
   }
   const GpuSpec &gpu = *target.gpu;

@@ -128,6 +128,9 @@ std::optional<AttentionProblem> attentionProblem(const AttentionForm &form,
   problem.operandBytes[2] = loadedBytes(values, form.valueFactor);
   if (form.isPart()) {
     problem.parts = guessed(max.getDomain().front());
+    if (!max.getExtents().getDims().front().getConstant()) {
+      problem.keys = std::ceil(double(usualCache) / problem.parts);
+    }
   }
   problem.rowBytes = form.isPart() ? 2 * sizeof(float) : 0;
   VisibleKeys visible = visibleKeys(form, group.axis);

@@ -47,6 +47,10 @@ struct AttentionSteps {
   double keys = 0;              ///< on average
 };
 
+/// What has few queries and any number of keys is a decoder, whose cache grows:
+/// so many keys are taken for usual.
+constexpr int64_t usualCache = 1024;
+
 /// What the model knows of an attention. Extents that are unknown are guessed.
 struct AttentionProblem {
   double heads = 1;              ///< of keys, of all batches and parts

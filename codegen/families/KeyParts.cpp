@@ -31,8 +31,8 @@ public:
   PartBuilder(OpBuilder &builder, const AttentionForm &form, int64_t parts,
               IRMapping tensors)
       : builder(builder), form(form), parts(parts), tensors(tensors) {
-    keys = *ReduceOp(form.max).getExtents().getDims().front().getConstant();
-    length = llvm::divideCeil(keys, parts);
+    keys = ReduceOp(form.max).getExtents().getDims().front();
+    length = keys.ceilDiv(parts);
   }
 
   /// \returns the greatest scores, the sums and the values.
@@ -43,19 +43,25 @@ private:
   Value scalar(BodyBuilder &b, Operation *primitive, Value wanted,
                ValueRange at);
   void cloneLoad(BodyBuilder &b, LoadOp load, Value key, ValueRange at,
-                 Value globalKey, IRMapping &map);
+                 Value global, IRMapping &map);
   void hideMissing();
   SmallVector<DimExpr> dimsOfPart(Value tensor);
   BlockArgument keyOf(Operation *primitive);
 
-  bool isRagged() const { return keys % parts != 0; }
-  DimExpr constant(int64_t value) {
-    return DimExpr::constant(builder.getContext(), value);
+  /// The last part may have fewer keys than the others.
+  bool isRagged() const {
+    std::optional<int64_t> count = keys.getConstant();
+    return !count || *count % parts != 0;
+  }
+  /// The number of a part's key among all.
+  Value globalKey(BodyBuilder &b, Value part, Value key) {
+    return b.add(b.mul(part, b.size(length)), key);
   }
 
   OpBuilder &builder;
   const AttentionForm &form;
-  int64_t parts, keys, length;
+  int64_t parts;
+  DimExpr keys, length; // of all, of a part
   IRMapping tensors;
 };
 
@@ -75,16 +81,16 @@ SmallVector<DimExpr> PartBuilder::dimsOfPart(Value tensor) {
   Operation *op = tensor.getDefiningOp();
   bool isPerKey = !(op == form.max || op == form.sum || op == form.values);
   if (isPerKey) {
-    dims.back() = constant(length);
+    dims.back() = length;
   }
-  dims.insert(dims.begin(), constant(parts));
+  dims.insert(dims.begin(), DimExpr::constant(builder.getContext(), parts));
   return dims;
 }
 
 /// What attention computes is read at the part's coordinates. What else depends
 /// on a key is read only if it exists.
 void PartBuilder::cloneLoad(BodyBuilder &b, LoadOp load, Value key,
-                            ValueRange at, Value globalKey, IRMapping &map) {
+                            ValueRange at, Value global, IRMapping &map) {
   Operation *source = load.getSource().getDefiningOp();
   if (source && llvm::is_contained(form.members(), source)) {
     SmallVector<Value> indices = {at.front()};
@@ -103,7 +109,7 @@ void PartBuilder::cloneLoad(BodyBuilder &b, LoadOp load, Value key,
     return;
   }
   auto cloned = cast<LoadOp>(copy);
-  Value exists = b.less(globalKey, b.index(keys));
+  Value exists = b.less(global, b.size(keys));
   Value guard = b.both(cloned.getGuard(), exists);
   Value otherwise =
       cloned.getOtherwise()
@@ -120,12 +126,11 @@ Value PartBuilder::scalar(BodyBuilder &b, Operation *primitive, Value wanted,
                           ValueRange at) {
   Block &body = primitive->getRegion(0).front();
   BlockArgument key = keyOf(primitive);
-  Value globalKey =
-      b.add(b.mul(at.front(), length), at[key.getArgNumber() + 1]);
+  Value global = globalKey(b, at.front(), at[key.getArgNumber() + 1]);
   IRMapping map(tensors);
   for (BlockArgument argument : body.getArguments()) {
     map.map(argument,
-            argument == key ? globalKey : at[argument.getArgNumber() + 1]);
+            argument == key ? global : at[argument.getArgNumber() + 1]);
   }
   auto needed = neededFor(wanted);
   for (Operation &op : body.without_terminator()) {
@@ -133,7 +138,7 @@ Value PartBuilder::scalar(BodyBuilder &b, Operation *primitive, Value wanted,
       continue;
     }
     if (auto load = dyn_cast<LoadOp>(op)) {
-      cloneLoad(b, load, key, at, globalKey, map);
+      cloneLoad(b, load, key, at, global, map);
     } else {
       b.clone(op, map);
     }
@@ -151,7 +156,7 @@ Value PartBuilder::clone(Operation *primitive, Value wanted) {
   if (auto reduce = dyn_cast<ReduceOp>(primitive)) {
     DimExpr extent = primitive == form.scores
                          ? reduce.getExtents().getDims().front()
-                         : constant(length);
+                         : length;
     result = buildReduce(builder, primitive->getLoc(), reduce.getKind(),
                          dimsOfPart(tensor), {extent}, element, body,
                          reduce.getRoot().value_or(StringRef()));
@@ -167,16 +172,16 @@ Value PartBuilder::clone(Operation *primitive, Value wanted) {
 void PartBuilder::hideMissing() {
   Value all = tensors.lookup(form.score());
   Type element = elementTypeOf(all.getType());
-  Value hidden = buildMap(
-      builder, all.getLoc(), dimsOf(all.getType()), element,
-      [&](BodyBuilder &b, ValueRange at) {
-        Value exists =
-            b.less(b.add(b.mul(at.front(), length), at.back()), b.index(keys));
-        Value score = b.widen(b.load(all, at));
-        Value none = b.constant(score.getType(),
-                                -std::numeric_limits<double>::infinity());
-        return b.narrow(b.select(exists, score, none), element);
-      });
+  Value hidden =
+      buildMap(builder, all.getLoc(), dimsOf(all.getType()), element,
+               [&](BodyBuilder &b, ValueRange at) {
+                 Value exists =
+                     b.less(globalKey(b, at.front(), at.back()), b.size(keys));
+                 Value score = b.widen(b.load(all, at));
+                 Value none = b.constant(
+                     score.getType(), -std::numeric_limits<double>::infinity());
+                 return b.narrow(b.select(exists, score, none), element);
+               });
   tensors.map(form.score(), hidden);
 }
 
@@ -301,14 +306,17 @@ Value JoinBuilder::run(ArrayRef<Value> partTensors, int64_t parts) {
   bool isSecond = scale->getOperand(1) == form.denominator;
   map.map(form.denominator, ofRow(form.denominator));
   map.map(scale->getOperand(isSecond ? 0 : 1), total);
-  Value scaled = b.clone(*scale, map)->getResult(0);
-  if (!form.cleared) {
-    return scaled;
+  Value result = b.clone(*scale, map)->getResult(0);
+  if (form.cleared) {
+    // Weights of zero still meet values that are not finite.
+    Value none = b.mulOf(total, b.constant(total.getType(), 0));
+    result = b.select(ofRow(form.cleared), form.clearsWhere ? none : result,
+                      form.clearsWhere ? result : none);
   }
-  // Weights of zero still meet values that are not finite.
-  Value none = b.mulOf(total, b.constant(total.getType(), 0));
-  return b.select(ofRow(form.cleared), form.clearsWhere ? none : scaled,
-                  form.clearsWhere ? scaled : none);
+  DimExpr keys = ReduceOp(form.max).getExtents().getDims().front();
+  return keys.getConstant() ? result
+                            : b.select(b.equal(b.size(keys), b.index(0)),
+                                       b.constant(total.getType(), 0), result);
 }
 
 void divideKeys(FusedOp op, const AttentionForm &constForm, int64_t parts) {

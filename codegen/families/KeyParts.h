@@ -17,8 +17,8 @@
 
 namespace tilewright::families {
 
-/// Replaces a region of form Attention by two. \pre the number of keys is known
-/// and at least `parts`; the last part may have fewer than the others.
+/// Replaces a region of form Attention by two. The last parts may have fewer
+/// keys than the others, or none.
 void divideKeys(tw::FusedOp op, const AttentionForm &form, int64_t parts);
 
 } // namespace tilewright::families

@@ -116,11 +116,11 @@ protected:
     };
     auto buffers = gather(lone[0]);
     buffers.insert(buffers.end(), all.begin() + 4, all.end());
-    EXPECT_EQ(first->run(buffers, 3), 0);
+    EXPECT_EQ(first->run(buffers, 3, {{"N", problem.keys}}), 0);
     std::copy(buffers.end() - 3, buffers.end(), all.begin() + 4);
     buffers = gather(lone[1]);
     buffers.push_back(encode(problem.out, "f32"));
-    EXPECT_EQ(second->run(buffers, 1), 0);
+    EXPECT_EQ(second->run(buffers, 1, {{"N", problem.keys}}), 0);
     std::memcpy(problem.out.data(), buffers.back().data(),
                 buffers.back().size());
   }
@@ -131,7 +131,7 @@ protected:
                   const std::function<Score(AttentionProblemCase &)> &score,
                   bool isReference = false) {
     variety.queries = std::to_string(queries);
-    variety.keys = std::to_string(keys);
+    variety.keys = keysAreOpen ? "N" : std::to_string(keys);
     variety.element = GetParam().element;
     variety.roundsWeights = variety.element != "f32";
     variety.tf32 = GetParam().tf32;
@@ -146,6 +146,7 @@ protected:
     expectClose(test.out, expected, GetParam().tolerance());
   }
 
+  bool keysAreOpen = false; ///< only run time knows how many there are
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
@@ -172,6 +173,31 @@ TEST_P(KeyParts, Whole) {
       checkParts(variety, queries, keys, parts, plainOf);
     }
   }
+}
+
+// Parts may have no keys at all.
+TEST_P(KeyParts, OpenKeys) {
+  keysAreOpen = true;
+  for (int keys : {1, 5, 64, 70}) {
+    AttentionVariety variety;
+    variety.depth = variety.width = 64;
+    checkParts(variety, 3, keys, 4, plainOf);
+  }
+  checkParts(paddedDecoder(false), 60, 70, 3, [&](AttentionProblemCase &test) {
+    return decoderScore(test, 20, false);
+  });
+}
+
+TEST_P(KeyParts, NoKeys) {
+  keysAreOpen = true;
+  AttentionVariety variety;
+  AttentionProblemCase test = problem(3, 0, variety);
+  variety.queries = "3";
+  variety.element = GetParam().element;
+  variety.roundsWeights = variety.element != "f32";
+  variety.tf32 = GetParam().tf32;
+  runParts(divide(variety, 4), 4, test, false);
+  expectClose(test.out, std::vector<float>(test.out.size(), 0));
 }
 
 TEST_P(KeyParts, Reference) {
