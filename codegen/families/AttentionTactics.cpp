@@ -104,6 +104,9 @@ std::optional<int64_t> chooseKeyParts(FusedOp op, const TargetSpec &target) {
   // grows.
   constexpr int64_t usualCache = 1024;
   if (!keys) {
+    if (form.queryAxis && !region->parallel[*form.queryAxis].getConstant()) {
+      return std::nullopt;
+    }
     keys = usualCache;
     problem->keys = usualCache;
   }

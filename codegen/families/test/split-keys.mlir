@@ -52,3 +52,32 @@ func.func @short(%q: tensor<4x1x64xf32>, %k: tensor<4x64x128xf32>, %v: tensor<4x
   %y = tw.matmul %p, %v : tensor<4x1x128xf32>, tensor<4x128x64xf32> -> tensor<4x1x64xf32>
   return %y : tensor<4x1x64xf32>
 }
+
+// -----
+
+// Any number of keys: a cache that grows, if queries are few.
+
+// CHECK-LABEL: func.func @cache
+// CHECK:       tw.fused @region_parts({{.*}}name = "attention.tiles"
+// CHECK:         tw.reduce max {{.*}} in <{{\[}}(N + {{[0-9]+}}) floordiv {{[0-9]+}}]>
+// CHECK:       tw.fused {{.*}}name = "pointwise.simt"
+func.func @cache(%q: tensor<4x1x64xf32>, %k: tensor<4x64x?xf32, #tw.dims<[4, 64, N]>>, %v: tensor<4x?x64xf32, #tw.dims<[4, N, 64]>>) -> tensor<4x1x64xf32> {
+  %s = tw.matmul %q, %k : tensor<4x1x64xf32>, tensor<4x64x?xf32, #tw.dims<[4, 64, N]>> -> tensor<4x1x?xf32, #tw.dims<[4, 1, N]>>
+  %p = tw.softmax %s axis 2 : tensor<4x1x?xf32, #tw.dims<[4, 1, N]>> -> tensor<4x1x?xf32, #tw.dims<[4, 1, N]>>
+  %y = tw.matmul %p, %v : tensor<4x1x?xf32, #tw.dims<[4, 1, N]>>, tensor<4x?x64xf32, #tw.dims<[4, N, 64]>> -> tensor<4x1x64xf32>
+  return %y : tensor<4x1x64xf32>
+}
+
+// -----
+
+// Any number of both: one region.
+
+// CHECK-LABEL: func.func @open
+// CHECK-NOT:   _parts
+// CHECK:       name = "attention.tiles"
+func.func @open(%q: tensor<4x?x64xf32, #tw.dims<[4, N, 64]>>, %k: tensor<4x64x?xf32, #tw.dims<[4, 64, N]>>, %v: tensor<4x?x64xf32, #tw.dims<[4, N, 64]>>) -> tensor<4x?x64xf32, #tw.dims<[4, N, 64]>> {
+  %s = tw.matmul %q, %k : tensor<4x?x64xf32, #tw.dims<[4, N, 64]>>, tensor<4x64x?xf32, #tw.dims<[4, 64, N]>> -> tensor<4x?x?xf32, #tw.dims<[4, N, N]>>
+  %p = tw.softmax %s axis 2 : tensor<4x?x?xf32, #tw.dims<[4, N, N]>> -> tensor<4x?x?xf32, #tw.dims<[4, N, N]>>
+  %y = tw.matmul %p, %v : tensor<4x?x?xf32, #tw.dims<[4, N, N]>>, tensor<4x?x64xf32, #tw.dims<[4, N, 64]>> -> tensor<4x?x64xf32, #tw.dims<[4, N, 64]>>
+  return %y : tensor<4x?x64xf32, #tw.dims<[4, N, 64]>>
+}
