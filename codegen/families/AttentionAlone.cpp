@@ -296,10 +296,12 @@ Status QueryAlone::run() {
   // The least finite number: see QueriesInLanes::run.
   Value least = b.create<arith::ConstantOp>(
       b.getF32FloatAttr(std::numeric_limits<float>::lowest()));
-  auto end = carryingLoop(
-      b, b.constantIndex(0), b.first(kernel.keys()), kernel.parameters.keys,
-      {least, kernel.splatFloat(0)},
-      [&](Value start, ArrayRef<Value> state) { return block(start, state); });
+  auto end = overVisibleBlocks(
+      kernel, b.first(query), b.first(query), {least, kernel.splatFloat(0)},
+      [&](Value start, ArrayRef<Value> state) { return block(start, state); },
+      [&](ArrayRef<Value> after) {
+        return anyUnsettled(kernel, after.take_front(1), {});
+      });
   TW_RETURN_IF_ERROR(end.status());
   TW_RETURN_IF_ERROR(finish((*end)[0], (*end)[1]));
   frame.clearRegisters();

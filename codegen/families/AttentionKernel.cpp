@@ -276,6 +276,9 @@ Result<Value> AttentionKernel::finishScore(unsigned copy, Value sum,
 Result<AttentionScale> AttentionKernel::scale(Value sum, Value max,
                                               const Lanes &query,
                                               Value activeLanes) {
+  if (form.isPart()) {
+    return AttentionScale();
+  }
   frame.setRegister(ReduceOp(form.sum).getResult(), 0, lanesOf(sum));
   frame.setRegister(form.exponential.max, 0, lanesOf(max));
   for (MapOp map : form.rowMaps) {
@@ -302,6 +305,9 @@ Result<AttentionScale> AttentionKernel::scale(Value sum, Value max,
 /// The region's own division or product. Of no keys, the sum is zero. Weights
 /// of zero still meet values that are not finite.
 Value AttentionKernel::scaled(Value accumulated, const AttentionScale &scale) {
+  if (form.isPart()) {
+    return accumulated;
+  }
   Operation *clone = form.scale->clone();
   bool isSecond = clone->getOperand(1) == form.denominator;
   clone->setOperand(isSecond ? 1 : 0, scale.denominator);
@@ -322,6 +328,18 @@ Value AttentionKernel::scaled(Value accumulated, const AttentionScale &scale) {
   Value isEmpty = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq,
                                           b.first(count), b.constantIndex(0));
   return b.create<arith::SelectOp>(isEmpty, splatFloat(0), result);
+}
+
+void AttentionKernel::storeRow(Value max, Value sum, const Lanes &query) {
+  for (auto [reduce, value] :
+       {std::pair(form.max, max), std::pair(form.sum, sum)}) {
+    Value tensor = ReduceOp(reduce).getResult();
+    for (const Memory &memory : frame.outputsOf(tensor)) {
+      storeLanes(frame, memory,
+                 offsetOf(frame, memory, tensor.getType(), row(query)),
+                 lanesOf(value), Value());
+    }
+  }
 }
 
 Status AttentionKernel::store(Value value, ArrayRef<Lanes> at,

@@ -8,6 +8,7 @@
 
 #include "codegen/families/Attention.h"
 #include "codegen/families/BodyEmitter.h"
+#include "codegen/families/VisibleKeys.h"
 #include <vector>
 
 namespace tilewright::families {
@@ -22,7 +23,7 @@ struct AttentionBuffers {
   llvm::SmallVector<mlir::Value> masks; ///< [keys of a block][rows] each
 };
 
-/// How the sums of a row become its result.
+/// How the sums of a row become its result; of a part, they are.
 struct AttentionScale {
   mlir::Value denominator;
   mlir::Value cleared; ///< rows without weights; may be null
@@ -44,8 +45,8 @@ class AttentionKernel {
 public:
   AttentionKernel(KernelFrame &frame, const AttentionForm &form,
                   const AttentionParameters &parameters)
-      : frame(frame), b(frame.getBuilder()), form(form),
-        parameters(parameters) {}
+      : frame(frame), b(frame.getBuilder()), form(form), parameters(parameters),
+        visible(visibleKeys(form)) {}
 
   /// The coordinates of a row; `query` replaces that of the query axis.
   llvm::SmallVector<Lanes> row(const Lanes &query) const;
@@ -97,6 +98,9 @@ public:
   Status store(mlir::Value value, llvm::ArrayRef<Lanes> at,
                mlir::Value activeLanes);
 
+  /// Writes the greatest score and the sum of a row that the region yields.
+  void storeRow(mlir::Value max, mlir::Value sum, const Lanes &query);
+
   /// The greater one, `max` where a score is no number: its exponential is
   /// none either, and makes the row's sum what the greatest score would.
   mlir::Value greater(mlir::Value score, mlir::Value max);
@@ -109,6 +113,7 @@ public:
   LaneBuilder &b;
   const AttentionForm &form;
   const AttentionParameters &parameters;
+  VisibleKeys visible;
   llvm::SmallVector<Lanes> outer; ///< the task's row; the query axis is unset
 
 private:
@@ -136,6 +141,23 @@ tiledLoop(LaneBuilder &b, const Lanes &from, const Lanes &count, int64_t tile,
           llvm::function_ref<Result<llvm::SmallVector<mlir::Value>>(
               mlir::Value, int64_t, llvm::ArrayRef<mlir::Value>)>
               body);
+
+/// A loop over the blocks of keys that one of the queries `first` to `last`
+/// sees, and over the others if `isUnsettled` says of the state after these
+/// that a row needs them. `body` gets the first key.
+Result<llvm::SmallVector<mlir::Value>> overVisibleBlocks(
+    AttentionKernel &kernel, mlir::Value first, mlir::Value last,
+    llvm::ArrayRef<mlir::Value> initial,
+    llvm::function_ref<Result<llvm::SmallVector<mlir::Value>>(
+        mlir::Value, llvm::ArrayRef<mlir::Value>)>
+        body,
+    llvm::function_ref<mlir::Value(llvm::ArrayRef<mlir::Value>)> isUnsettled);
+
+/// Whether hidden keys may have a weight in a row with one of these greatest
+/// scores, scalars or vectors of which the lanes `active` exist.
+mlir::Value anyUnsettled(AttentionKernel &kernel,
+                         llvm::ArrayRef<mlir::Value> max,
+                         llvm::ArrayRef<mlir::Value> active);
 
 /// Emits `vectors` vectors of queries from `first` on, `left` of which exist.
 Status emitQueriesInLanes(AttentionKernel &kernel, int64_t vectors,

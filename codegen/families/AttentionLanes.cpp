@@ -483,11 +483,16 @@ Status QueriesInLanes::run() {
   Value least = kernel.splatFloat(std::numeric_limits<float>::lowest());
   Vectors state(vectors, least);
   llvm::append_range(state, zeros(1));
-  auto end = carryingLoop(b, b.constantIndex(0), b.first(kernel.keys()),
-                          parameters.keys, state,
-                          [&](Value start, ArrayRef<Value> carried) {
-                            return block(start, carried);
-                          });
+  Value last = b.first(
+      b.sub(b.add(Lanes::index(first), Lanes::index(left)), Lanes::index(1)));
+  auto end = overVisibleBlocks(
+      kernel, first, last, state,
+      [&](Value start, ArrayRef<Value> carried) {
+        return block(start, carried);
+      },
+      [&](ArrayRef<Value> after) {
+        return anyUnsettled(kernel, after.take_front(vectors), active);
+      });
   TW_RETURN_IF_ERROR(end.status());
   TW_RETURN_IF_ERROR(finish(*end));
   frame.clearRegisters();

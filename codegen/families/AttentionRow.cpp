@@ -158,7 +158,13 @@ Status RowReference::run(ArrayRef<Value> at) {
     } else if (op != form.values && !llvm::is_contained(form.epilogue, op)) {
       Result<Lanes> value = element(op, row);
       TW_RETURN_IF_ERROR(value.status());
-      frame.setRegister(op->getResult(0), 0, *value);
+      Value tensor = op->getResult(0);
+      frame.setRegister(tensor, 0, *value);
+      for (const Memory &memory : frame.outputsOf(tensor)) {
+        storeLanes(frame, memory,
+                   offsetOf(frame, memory, tensor.getType(), row), *value,
+                   Value());
+      }
     }
   }
   TW_RETURN_IF_ERROR(results());

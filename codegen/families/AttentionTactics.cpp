@@ -90,6 +90,66 @@ std::optional<double> tiledAttentionTraffic(FusedOp op) {
                  : std::nullopt;
 }
 
+std::optional<int64_t> chooseKeyParts(FusedOp op, const TargetSpec &target) {
+  bool usesMatrixUnits = !TiledAttention(true).applicable(op, target);
+  if (!usesMatrixUnits && TiledAttention(false).applicable(op, target)) {
+    return std::nullopt;
+  }
+  Result<FusedRegion> region = analyseRegion(op);
+  AttentionForm form = attentionOf(*region);
+  std::optional<int64_t> keys =
+      ReduceOp(form.max).getExtents().getDims().front().getConstant();
+  std::optional<AttentionProblem> problem = problemOf(*region, usesMatrixUnits);
+  // What has few queries and any number of keys is a decoder, whose cache
+  // grows.
+  constexpr int64_t usualCache = 1024;
+  if (!keys) {
+    if (form.queryAxis && !region->parallel[*form.queryAxis].getConstant()) {
+      return std::nullopt;
+    }
+    keys = usualCache;
+    problem->keys = usualCache;
+  }
+  std::optional<double> least = attentionClocks(*problem, *target.gpu);
+  if (form.isPart() || !least) {
+    return std::nullopt;
+  }
+  const GpuSpec &gpu = *target.gpu;
+  // The model is not exact enough for a launch that gains less than a tenth.
+  least = *least * 0.9;
+  std::optional<int64_t> best;
+  constexpr int64_t mostParts = 32, fewKeys = 64;
+  for (int64_t parts = 2; parts <= mostParts && *keys >= parts * fewKeys;
+       ++parts) {
+    AttentionProblem divided = *problem;
+    divided.heads *= double(parts);
+    divided.keys = std::ceil(double(*keys) / double(parts));
+    divided.parts = double(parts);
+    for (KeyLine &line : divided.lines) {
+      line.partSlope = -divided.keys;
+    }
+    divided.resultBytes = sizeof(float);
+    divided.rowBytes = 2 * sizeof(float);
+    std::optional<double> ofParts = attentionClocks(divided, gpu);
+    if (!ofParts) {
+      continue;
+    }
+    // The sums of the parts are written and read, by a launch of its own.
+    constexpr double launchMicroseconds = 3;
+    double bytes =
+        2 * divided.heads * divided.rows() *
+        double(divided.values * divided.resultBytes + divided.rowBytes);
+    double microseconds =
+        launchMicroseconds + bytes / (double(gpu.memoryGBPerSecond) * 1000);
+    double total = *ofParts + double(gpu.clockMHz) * microseconds;
+    if (total < *least) {
+      least = total;
+      best = parts;
+    }
+  }
+  return best;
+}
+
 Result<Launch> TiledAttention::launch(FusedOp op) const {
   Result<FusedRegion> region = analyseRegion(op);
   TW_RETURN_IF_ERROR(region.status());

@@ -33,6 +33,12 @@ private:
   bool usesMatrixUnits;
 };
 
+/// \returns the parts of the keys, each for blocks of its own, with which a
+/// region of form Attention should take least time, joining them included;
+/// nothing if that is one part. Keys whose number only run time knows are
+/// taken for many.
+std::optional<int64_t> chooseKeyParts(tw::FusedOp op, const TargetSpec &target);
+
 /// Bytes that the tiles of `op`, which has one of these tactics, exchange with
 /// memory: attentionTraffic(). Nothing for any other.
 std::optional<double> tiledAttentionTraffic(tw::FusedOp op);

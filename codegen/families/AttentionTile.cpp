@@ -6,6 +6,8 @@
 
 #include "codegen/families/AttentionTile.h"
 #include "codegen/families/FragmentProducts.h"
+#include "codegen/families/HeadGroup.h"
+#include "codegen/families/VisibleKeys.h"
 
 using namespace mlir;
 using namespace tilewright::tw;
@@ -83,6 +85,17 @@ static int64_t loadedBytes(Operation *primitive, Value factor) {
   return bytes;
 }
 
+/// Where only run time knows the line, the last query sees the last key, and a
+/// window is half as long as the keys.
+static KeyLine lineOf(const KeyBound &bound, const AttentionProblem &problem) {
+  auto slope = double(bound.slope);
+  double guess = bound.isUpper ? problem.keys - 1 : problem.keys / 2;
+  return {bound.isUpper, slope,
+          bound.offset ? double(*bound.offset)
+                       : guess - slope * (problem.queries - 1),
+          double(bound.partSlope)};
+}
+
 std::optional<AttentionProblem> attentionProblem(const AttentionForm &form,
                                                  Type element,
                                                  bool usesMatrixUnits) {
@@ -107,9 +120,24 @@ std::optional<AttentionProblem> attentionProblem(const AttentionForm &form,
     double count = isBatch ? 1 : guessed(extent);
     (form.queryAxis == axis ? problem.queries : problem.heads) *= count;
   }
+  HeadGroup group = headGroupOf(form);
+  problem.group = double(group.size);
+  problem.heads /= problem.group;
   problem.operandBytes[0] = loadedBytes(scores, form.queryFactor);
   problem.operandBytes[1] = loadedBytes(scores, form.keyFactor);
   problem.operandBytes[2] = loadedBytes(values, form.valueFactor);
+  if (form.isPart()) {
+    problem.parts = guessed(max.getDomain().front());
+    if (!max.getExtents().getDims().front().getConstant()) {
+      problem.keys = std::ceil(double(usualCache) / problem.parts);
+    }
+  }
+  problem.rowBytes = form.isPart() ? 2 * sizeof(float) : 0;
+  VisibleKeys visible = visibleKeys(form, group.axis);
+  problem.mayRevisit = visible.settledAbove.has_value();
+  for (const KeyBound &bound : visible.bounds) {
+    problem.lines.push_back(lineOf(bound, problem));
+  }
   Value result = form.epilogue.empty()
                      ? values.getResult()
                      : MapOp(form.epilogue.back()).getResult(0);
@@ -137,27 +165,73 @@ int64_t attentionSumBytes(const AttentionTile &tile,
          sumBytes;
 }
 
+int64_t attentionLineBytes(const AttentionTile &tile,
+                           const AttentionProblem &problem) {
+  int64_t depth = lineBytes(problem, problem.depthElements()),
+          values = lineBytes(problem, problem.valueElements());
+  return tile.rows() * depth + tile.stages * tile.keys() * (depth + values);
+}
+
 int64_t attentionSharedBytes(const AttentionTile &tile,
                              const AttentionProblem &problem) {
   // The greatest score and the sum of a row.
-  constexpr int64_t rowBytes = 2 * 4;
-  int64_t depth = lineBytes(problem, problem.depthElements()),
-          values = lineBytes(problem, problem.valueElements());
-  int64_t lines =
-      tile.rows() * depth + tile.stages * tile.keys() * (depth + values);
-  return std::max(lines, attentionSumBytes(tile, problem) +
-                             tile.keyWarps * tile.rows() * rowBytes);
+  constexpr int64_t numberBytes = 4;
+  int64_t numbers = tile.keyWarps * tile.rows() * numberBytes;
+  return std::max(attentionLineBytes(tile, problem) +
+                      (problem.mayRevisit ? numbers : 0),
+                  attentionSumBytes(tile, problem) + 2 * numbers);
+}
+
+AttentionSteps attentionSteps(const AttentionTile &tile,
+                              const AttentionProblem &problem) {
+  auto rows = double(tile.rows()), size = double(tile.keys());
+  double blocks = std::ceil(problem.rows() / rows);
+  AttentionSteps result;
+  if (problem.lines.empty()) {
+    result.average = result.most = std::ceil(problem.keys / size);
+    result.keys = problem.keys;
+    return result;
+  }
+  // Of many blocks, some stand for all.
+  constexpr double mostBlocks = 1024;
+  double stride = std::max(1.0, blocks * problem.parts / mostBlocks), count = 0;
+  for (double number = 0; number < blocks * problem.parts;
+       number += stride, ++count) {
+    double part = std::floor(number / blocks);
+    double firstRow = std::floor(number - part * blocks) * rows,
+           lastRow = std::min(firstRow + rows, problem.rows()) - 1;
+    double first = std::floor(firstRow / problem.group),
+           last = std::floor(lastRow / problem.group);
+    double begin = 0, end = problem.keys;
+    for (const KeyLine &line : problem.lines) {
+      bool usesLast = line.isUpper == (line.slope >= 0);
+      double at = line.offset + line.partSlope * part +
+                  line.slope * (usesLast ? last : first);
+      (line.isUpper ? end : begin) =
+          line.isUpper ? std::min(end, at + 1) : std::max(begin, at);
+    }
+    begin = std::floor(begin / size);
+    double steps = std::max(std::ceil(end / size) - begin, 0.0);
+    result.average += steps;
+    result.most = std::max(result.most, steps);
+    result.keys += std::max(
+        std::min((begin + steps) * size, problem.keys) - begin * size, 0.0);
+  }
+  result.average /= count;
+  result.keys /= count;
+  return result;
 }
 
 double attentionTraffic(const AttentionTile &tile,
                         const AttentionProblem &problem) {
-  double blocks = std::ceil(problem.queries / double(tile.rows()));
-  double ofQuery = double(problem.depth * problem.operandBytes[0] +
-                          problem.values * problem.resultBytes);
+  double blocks = std::ceil(problem.rows() / double(tile.rows()));
+  double ofQuery =
+      double(problem.depth * problem.operandBytes[0] +
+             problem.values * problem.resultBytes + problem.rowBytes);
   double ofKey = double(problem.depth * problem.operandBytes[1] +
                         problem.values * problem.operandBytes[2]);
-  return problem.heads *
-         (problem.queries * ofQuery + blocks * problem.keys * ofKey);
+  double keys = attentionSteps(tile, problem).keys;
+  return problem.heads * (problem.rows() * ofQuery + blocks * keys * ofKey);
 }
 
 /// Registers of a thread: scores, sums, fragments and addresses.
@@ -197,9 +271,10 @@ static double clocksOf(const AttentionTile &tile,
                        const AttentionProblem &problem, const GpuSpec &gpu) {
   auto resident = double(blocksAtOnce(tile, problem, gpu));
   double blocks =
-      problem.heads * std::ceil(problem.queries / double(tile.rows()));
-  double steps = std::ceil(problem.keys / double(tile.keys()));
+      problem.heads * std::ceil(problem.rows() / double(tile.rows()));
   double waves = std::ceil(blocks / double(gpu.multiprocessors));
+  AttentionSteps walked = attentionSteps(tile, problem);
+  double steps = waves > 1 ? walked.average : walked.most;
   double together = std::min(resident, waves);
   auto elements = double(problem.depthElements() + problem.valueElements());
   double rate = problem.usesMatrixUnits ? mmaSyncRate(gpu, problem.element)
@@ -237,6 +312,13 @@ static double clocksOf(const AttentionTile &tile,
   double bytesPerClock = cacheOverMemory * double(gpu.memoryGBPerSecond) *
                          1000 / double(gpu.clockMHz);
   return std::max(compute, attentionTraffic(tile, problem) / bytesPerClock);
+}
+
+std::optional<double> attentionClocks(const AttentionProblem &problem,
+                                      const GpuSpec &gpu) {
+  auto tile = chooseAttentionTile(problem, gpu,
+                                  [](const AttentionTile &) { return true; });
+  return tile ? std::optional(clocksOf(*tile, problem, gpu)) : std::nullopt;
 }
 
 std::optional<AttentionTile>

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   copy the queries; for each tile of keys:
+//   copy the queries; for each tile of keys that one of them may see:
 //     wait for its keys and values, of all threads
 //     start the copies of step + stages - 1, in the place of the step before
 //     scores = queries · keys, finished by the region's maps
@@ -21,10 +21,8 @@
 #include "codegen/families/TaskLoop.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 #include <limits>
 
 using namespace mlir;
@@ -59,17 +57,11 @@ Launch attentionTilesLaunch(const FusedRegion &region,
                             const AttentionTile &tile,
                             const AttentionProblem &problem) {
   AttentionForm form = attentionOf(region);
-  SmallVector<DimExpr> extents(region.parallel);
-  if (form.queryAxis) {
-    extents[*form.queryAxis] = extents[*form.queryAxis].ceilDiv(tile.rows());
-  }
   MLIRContext *context = region.op.getContext();
   Launch launch;
   launch.sizes = sizesOf(region.op);
-  launch.tasks = DimExpr::constant(context, 1);
-  for (DimExpr extent : extents) {
-    launch.tasks = launch.tasks * extent;
-  }
+  launch.tasks =
+      productOf(context, tileExtents(form, region.parallel, tile.rows()));
   launch.workspaceBytes = DimExpr::constant(context, 0);
   launch.threads = tile.threads();
   launch.shared = attentionSharedBytes(tile, problem);
@@ -83,6 +75,13 @@ Launch attentionTilesLaunch(const FusedRegion &region,
 Value TilesEmitter::registers(int64_t count, StringRef name) {
   return b.named(name, b.create<memref::AllocaOp>(
                            MemRefType::get({count}, b.getF32Type())));
+}
+
+/// Whether later queries see more keys: their blocks begin first.
+bool TilesEmitter::isLastLongest() {
+  return llvm::any_of(kernel.visible.bounds, [](const KeyBound &bound) {
+    return bound.isUpper && bound.slope > 0;
+  });
 }
 
 /// Which queries this block has, and which of them this warp. Blocks side by
@@ -101,21 +100,28 @@ void TilesEmitter::findPlace() {
   name("firstKey", warp.firstKey);
   ArrayRef<DimExpr> extents = frame.getRegion().parallel;
   kernel.outer.assign(extents.size(), Lanes::index(0));
-  firstQuery = b.constantIndex(0);
-  queries = b.constantIndex(1);
   auto take = [&](Value count) {
     Value own = math.mod(rest, count);
     rest = math.over(rest, count);
     return own;
   };
-  if (form.queryAxis) {
-    queries = frame.sizeValue(extents[*form.queryAxis]);
-    firstQuery =
-        math.times(take(math.parts(queries, tile.rows())), tile.rows());
-    name("firstQuery", firstQuery);
+  rowCount = frame.sizeValue(rowsOfGroup(form, extents));
+  Value tiles = math.parts(rowCount, tile.rows()), own = take(tiles);
+  if (isLastLongest()) {
+    own = math.minus(math.plus(tiles, -1), own);
   }
+  blockRow = math.times(own, tile.rows());
+  name("blockRow", blockRow);
   for (unsigned axis = extents.size(); axis-- > 0;) {
-    if (axis != form.queryAxis && !extents[axis].isConstant(1)) {
+    if (axis == form.queryAxis || extents[axis].isConstant(1)) {
+      continue;
+    }
+    if (axis == group.axis) {
+      int64_t groups = *extents[axis].getConstant() / group.size;
+      firstHead = math.times(take(b.constantIndex(groups)), group.size);
+      name("firstHead", firstHead);
+      kernel.outer[axis] = Lanes::index(firstHead, group.size);
+    } else {
       kernel.outer[axis] = Lanes::index(take(frame.sizeValue(extents[axis])));
     }
   }
@@ -137,6 +143,12 @@ void TilesEmitter::takeMemory() {
   warp.keys = lines("keys", tile.keys(), problem.depthElements(), tile.stages);
   warp.values =
       lines("values", tile.keys(), problem.valueElements(), tile.stages);
+  if (problem.mayRevisit) {
+    greatestMemory =
+        b.named("greatest", frame.sharedView(b.getF32Type(),
+                                             attentionLineBytes(tile, problem),
+                                             tile.keyWarps * tile.rows()));
+  }
   sumMemory = b.named("results",
                       frame.sharedView(b.getF32Type(), 0,
                                        tile.rows() * (problem.valueElements() +
@@ -160,8 +172,9 @@ LineCopy TilesEmitter::copyOf(Operation *primitive, Value factor,
                               const SharedLines &lines, unsigned lineAxis,
                               unsigned elementAxis,
                               SmallVector<Lanes> coordinates, DimExpr count,
-                              DimExpr elements) {
+                              DimExpr elements, LineGroup lineGroup) {
   LineSource source;
+  source.group = lineGroup;
   source.primitive = primitive;
   source.scalar = problem.element.isF32() ? factor : shortScalar(factor);
   source.lineAxis = lineAxis;
@@ -178,89 +191,26 @@ void TilesEmitter::clear(const FragmentSums &sums) {
            [&](Value at) { b.create<memref::StoreOp>(zero, sums.memory, at); });
 }
 
-/// The query of a row, the last one for rows past it.
-Value TilesEmitter::queryOf(int64_t row) {
-  Value query = math.plus(firstQuery, rowOf(row));
-  return b.createOrFold<arith::MinSIOp>(query, math.plus(queries, -1));
+/// Lets the kernel stand at a row of the group. \returns its query.
+Lanes TilesEmitter::enterRow(Value place) {
+  if (group.axis) {
+    kernel.outer[*group.axis] =
+        Lanes::index(math.plus(firstHead, math.mod(place, group.size)));
+  }
+  return Lanes::index(math.over(place, group.size));
+}
+
+/// The same for a row of this thread, the last one of the group for rows past
+/// it.
+Lanes TilesEmitter::queryOf(int64_t row) {
+  Value place = math.plus(blockRow, rowOf(row));
+  return enterRow(
+      b.createOrFold<arith::MinSIOp>(place, math.plus(rowCount, -1)));
 }
 
 //===----------------------------------------------------------------------===//
-// The main loop
+// A step of the main loop
 //===----------------------------------------------------------------------===//
-
-/// \returns the greatest score and the sum of exponentials of each row.
-Result<SmallVector<Value>> TilesEmitter::overKeys() {
-  ReduceOp scoresOp = form.scores, valuesOp = form.values, maxOp = form.max;
-  unsigned rank = maxOp.getParallelRank();
-  DimExpr depth = scoresOp.getExtents().getDims().front();
-  DimExpr count = maxOp.getExtents().getDims().front();
-  DimExpr size = dimsOf(valuesOp.getType())[form.valueAxis];
-  Lanes zero = Lanes::index(0);
-  LineCopy copyKeys =
-      copyOf(scoresOp, form.keyFactor, warp.keys, rank, rank + 1,
-             kernel.product(zero, zero, zero), count, depth);
-  LineCopy copyValues =
-      copyOf(valuesOp, form.valueFactor, warp.values, rank + 1, form.valueAxis,
-             kernel.weighted(zero, zero, zero), count, size);
-  // Without an axis of queries there is one line, which the unit axis counts.
-  SmallVector<Lanes> ofQueries = kernel.product(zero, zero, zero);
-  DimExpr queryCount = DimExpr::constant(b.getContext(), 1);
-  unsigned lineAxis = rank;
-  if (form.queryAxis) {
-    lineAxis = *form.queryAxis;
-    queryCount = frame.getRegion().parallel[lineAxis];
-  }
-  LineCopy copyQueries =
-      copyOf(scoresOp, form.queryFactor, warp.queries, lineAxis, rank + 1,
-             ofQueries, queryCount, depth);
-
-  Value keys = frame.sizeValue(count);
-  Value steps = math.parts(keys, tile.keys());
-  name("steps", steps);
-  auto token = nvgpu::DeviceAsyncTokenType::get(b.getContext());
-  auto copy = [&](Value step, Value stage) -> Status {
-    auto both = [&]() -> Status {
-      Value first = math.times(step, tile.keys());
-      TW_RETURN_IF_ERROR(copyKeys.emit(first, stage));
-      return copyValues.emit(first, stage);
-    };
-    Value exists = math.isLess(step, steps);
-    return matchPattern(exists, m_One()) ? both() : emitIf(b, exists, both);
-  };
-  // A group ends where the next begins; the queries are part of the first.
-  TW_RETURN_IF_ERROR(copyQueries.emit(firstQuery, Value()));
-  for (int64_t stage = 0; stage + 1 < tile.stages; ++stage) {
-    if (stage > 0) {
-      b.create<nvgpu::DeviceAsyncCreateGroupOp>(token, ValueRange());
-    }
-    TW_RETURN_IF_ERROR(copy(b.constantIndex(stage), b.constantIndex(stage)));
-  }
-  clear(warp.sums);
-  // The least finite number, not -inf: exp(score − max) is a number as long as
-  // the scores are none but -inf. Where all are, the sum stays zero.
-  Values state(rowsOfThread(),
-               kernel.splatFloat(std::numeric_limits<float>::lowest()));
-  state.append(rowsOfThread(), kernel.splatFloat(0));
-  auto loop = b.create<scf::ForOp>(b.constantIndex(0), steps,
-                                   b.constantIndex(1), state);
-  loop->setAttr(twk::nameAttr, b.getStringAttr("step"));
-  loop->setAttr(twk::unrollAttr, b.getI64IntegerAttr(1));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  Value number = loop.getInductionVar();
-  Value group = b.create<nvgpu::DeviceAsyncCreateGroupOp>(token, ValueRange());
-  b.create<nvgpu::DeviceAsyncWaitOp>(group,
-                                     b.getI32IntegerAttr(tile.stages - 2));
-  b.create<gpu::BarrierOp>();
-  Value next = b.named("next", math.plus(number, tile.stages - 1));
-  TW_RETURN_IF_ERROR(copy(next, math.mod(next, tile.stages)));
-  Value stage = b.named("stage", math.mod(number, tile.stages));
-  Result<Values> after =
-      step(number, stage, llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
-  TW_RETURN_IF_ERROR(after.status());
-  b.create<scf::YieldOp>(*after);
-  return llvm::to_vector_of<Value>(loop.getResults());
-}
 
 Result<SmallVector<Value>> TilesEmitter::step(Value step, Value stage,
                                               ArrayRef<Value> state) {
@@ -331,9 +281,7 @@ Result<SmallVector<Value>> TilesEmitter::scores(Value step,
         Value at = warp.scores.at(b, row / halves, unit, row % halves, i);
         Value sum = b.create<memref::LoadOp>(warp.scores.memory, at);
         Result<Value> score = kernel.finishScore(
-            copy++, sum,
-            kernel.score(Lanes::index(queryOf(row)), Lanes::index(place)),
-            maps);
+            copy++, sum, kernel.score(queryOf(row), Lanes::index(place)), maps);
         TW_RETURN_IF_ERROR(score.status());
         Value finished =
             exists ? Value(b.create<arith::SelectOp>(exists, *score, none))
@@ -397,10 +345,7 @@ Status TilesEmitter::run() {
   Result<Values> state = overKeys();
   TW_RETURN_IF_ERROR(state.status());
   // Of no keys, nobody has waited for the queries.
-  Value last = b.create<nvgpu::DeviceAsyncCreateGroupOp>(
-      nvgpu::DeviceAsyncTokenType::get(b.getContext()), ValueRange());
-  b.create<nvgpu::DeviceAsyncWaitOp>(last, b.getI32IntegerAttr(0));
-  b.create<gpu::BarrierOp>();
+  waitForAll();
   TW_RETURN_IF_ERROR(spillSums(*state));
   b.create<gpu::BarrierOp>();
   TW_RETURN_IF_ERROR(finish());

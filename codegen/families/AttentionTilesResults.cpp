@@ -83,9 +83,12 @@ Status TilesEmitter::spillSums(ArrayRef<Value> state) {
   std::vector<AttentionScale> scales;
   for (int64_t row = 0; row < rowsOfThread(); ++row) {
     Result<AttentionScale> scale =
-        kernel.scale(sum[row], max[row], Lanes::index(queryOf(row)), Value());
+        kernel.scale(sum[row], max[row], queryOf(row), Value());
     TW_RETURN_IF_ERROR(scale.status());
     scales.push_back(*scale);
+  }
+  if (form.isPart()) {
+    TW_RETURN_IF_ERROR(storeRows(max, sum));
   }
   for (int64_t turn = 0; turn < tile.keyWarps; ++turn) {
     auto add = [&]() -> Status {
@@ -103,6 +106,24 @@ Status TilesEmitter::spillSums(ArrayRef<Value> state) {
     if (turn + 1 < tile.keyWarps) {
       b.create<gpu::BarrierOp>();
     }
+  }
+  return Status::ok();
+}
+
+/// Of a part, the greatest scores and the sums are results, too.
+Status TilesEmitter::storeRows(ArrayRef<Value> max, ArrayRef<Value> sum) {
+  using P = arith::CmpIPredicate;
+  Value zero = b.constantIndex(0);
+  Value isFirst =
+      math.both(math.isMultiple(warp.lane, 4),
+                b.createOrFold<arith::CmpIOp>(P::eq, keyWarp, zero));
+  for (int64_t row = 0; row < rowsOfThread(); ++row) {
+    Value place = math.plus(blockRow, rowOf(row));
+    Value isOwn = math.both(isFirst, math.isLess(place, rowCount));
+    TW_RETURN_IF_ERROR(emitIf(b, isOwn, [&] {
+      kernel.storeRow(max[row], sum[row], enterRow(place));
+      return Status::ok();
+    }));
   }
   return Status::ok();
 }
@@ -153,16 +174,15 @@ Status TilesEmitter::finish() {
                 math.times(inner.getInductionVar(), tile.threads()));
   Value row = b.named("row", math.over(element, problem.values)),
         column = b.named("column", math.mod(element, problem.values));
-  Value query = b.named("query", math.plus(firstQuery, row));
+  Value place = b.named("place", math.plus(blockRow, row));
   Value exists = math.both(math.isLess(row, b.constantIndex(tile.rows())),
-                           math.isLess(query, queries));
+                           math.isLess(place, rowCount));
   return emitIf(b, exists, [&] {
     int64_t stride = problem.valueElements() + MmaTile::sumPadding;
     Value value = b.create<memref::LoadOp>(
         sumMemory, math.plus(math.times(row, stride), column));
     return kernel.store(
-        value, kernel.result(Lanes::index(query), Lanes::index(column)),
-        Value());
+        value, kernel.result(enterRow(place), Lanes::index(column)), Value());
   });
 }
 

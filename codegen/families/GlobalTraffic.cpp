@@ -41,6 +41,7 @@ private:
   std::optional<Plane> planeOf();
   DimExpr loadBytes(Operation *primitive, LoadOp load);
   DimExpr tileLoads(Operation *primitive, LoadOp load);
+  int64_t sectorShare(LoadOp load, ArrayRef<DimExpr> domain, DimExpr shared);
   bool wasLoaded(LoadOp load);
 
   FusedOp op;
@@ -117,15 +118,38 @@ DimExpr TrafficCounter::loadBytes(Operation *primitive, LoadOp load) {
   }
   SmallVector<DimExpr> domain = domainOf(primitive);
   size_t rank = domain.size();
+  DimExpr shared = DimExpr::constant(context, 1);
   while (!domain.empty() && !dependsOn(load, domain.size() - 1)) {
+    shared = shared * domain.back();
     domain.pop_back();
   }
-  // Threads side by side share one sector of memory or have elements of their
-  // own.
+  if (domain.size() == rank) {
+    return productOf(context, domain) * elementBytes(load.getSource());
+  }
+  // Threads side by side share one sector of memory.
   constexpr int64_t sectorBytes = 32;
-  return productOf(context, domain) *
-         (domain.size() < rank ? DimExpr::constant(context, sectorBytes)
-                               : elementBytes(load.getSource()));
+  return productOf(context, domain).ceilDiv(sectorShare(load, domain, shared)) *
+         sectorBytes;
+}
+
+/// Of a load that the innermost coordinates, of product `shared`, do not move:
+/// how many elements side by side a warp reads from one sector.
+int64_t TrafficCounter::sectorShare(LoadOp load, ArrayRef<DimExpr> domain,
+                                    DimExpr shared) {
+  constexpr int64_t sectorBytes = 32;
+  auto chunk = tactic.getAs<IntegerAttr>("chunk");
+  std::optional<int64_t> count = shared.getConstant();
+  bool isAlong = !domain.empty() && !load.getIndices().empty() &&
+                 load.getIndices().back() ==
+                     load->getBlock()->getArgument(domain.size() - 1);
+  if (!chunk || !count || *count == 0 || !isAlong) {
+    return 1;
+  }
+  int64_t ofWarp = GpuSpec::warpSize * chunk.getInt() / *count,
+          ofSector =
+              sectorBytes / *elementBytes(load.getSource()).getConstant();
+  int64_t extent = domain.back().getConstant().value_or(1);
+  return std::clamp<int64_t>(std::min(ofWarp, extent), 1, ofSector);
 }
 
 /// Whether a kernel that keeps a row in registers has it from an earlier load.

@@ -25,6 +25,9 @@ public:
     return b.createOrFold<mlir::arith::AddIOp>(x, y);
   }
   Value plus(Value x, int64_t y) { return plus(x, constant(y)); }
+  Value minus(Value x, Value y) {
+    return b.createOrFold<mlir::arith::SubIOp>(x, y);
+  }
   Value times(Value x, Value y) {
     return b.createOrFold<mlir::arith::MulIOp>(x, y);
   }

@@ -148,6 +148,20 @@ Value LineCopy::isInside(Value line, Value firstElement) {
                    bound(firstElement, source.elements, lines.elements));
 }
 
+/// The coordinates of an element of a line.
+SmallVector<Lanes> LineCopy::place(Value line, Value element) {
+  IndexMath math(b);
+  const LineGroup &group = source.group;
+  SmallVector<Lanes> at(source.coordinates);
+  at[source.lineAxis] = Lanes::index(math.over(line, group.size));
+  if (group.axis) {
+    at[*group.axis] =
+        Lanes::index(math.plus(group.first, math.mod(line, group.size)));
+  }
+  at[source.elementAxis] = Lanes::index(element);
+  return at;
+}
+
 /// Asynchronous copies of whole chunks.
 Status LineCopy::copyChunks(Value firstLine, Value stage) {
   IndexMath math(b);
@@ -157,9 +171,7 @@ Status LineCopy::copyChunks(Value firstLine, Value stage) {
       false, /*isUnrolled=*/true, [&](Value line, Value chunk) -> Status {
         Value global = math.plus(firstLine, line);
         Value first = math.times(chunk, lines.chunkElements());
-        SmallVector<Lanes> at(source.coordinates);
-        at[source.lineAxis] = Lanes::index(global);
-        at[source.elementAxis] = Lanes::index(first);
+        SmallVector<Lanes> at = place(global, first);
         BodyEmitter emitter(frame, source.primitive->getRegion(0).front(),
                             Value());
         SmallVector<Lanes> indices;
@@ -204,9 +216,7 @@ bool LineCopy::isWhole(LoadOp load) {
 Result<Value> LineCopy::loadWhole(LoadOp load, Value line, Value first) {
   const Memory &memory = *frame.memoryOf(load.getSource());
   BodyEmitter emitter(frame, source.primitive->getRegion(0).front(), Value());
-  SmallVector<Lanes> at(source.coordinates), indices;
-  at[source.lineAxis] = Lanes::index(line);
-  at[source.elementAxis] = Lanes::index(first);
+  SmallVector<Lanes> at = place(line, first), indices;
   for (Value index : load.getIndices()) {
     Result<Lanes> lanes = emitter.emitFor(0, at, index);
     TW_RETURN_IF_ERROR(lanes.status());
@@ -246,12 +256,10 @@ Result<Value> LineCopy::elementsOf(Value line, Value first) {
   SmallVector<Value> elements;
   for (int64_t i = 0; i < lines.chunkElements(); ++i) {
     Value element = math.plus(first, i);
-    SmallVector<Lanes> at(source.coordinates);
-    at[source.lineAxis] = Lanes::index(line);
-    at[source.elementAxis] = Lanes::index(
-        isRagged
-            ? Value(b.create<arith::MinSIOp>(element, math.plus(extent, -1)))
-            : element);
+    SmallVector<Lanes> at =
+        place(line, isRagged ? Value(b.create<arith::MinSIOp>(
+                                   element, math.plus(extent, -1)))
+                             : element);
     Result<Lanes> value = emitter.emitFor(i, at, source.scalar);
     TW_RETURN_IF_ERROR(value.status());
     Value scalar = b.first(*value);

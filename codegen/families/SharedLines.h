@@ -39,6 +39,14 @@ struct SharedLines {
                       mlir::Value chunk) const;
 };
 
+/// Lines side by side may differ in two coordinates: the number of a line is
+/// that of `lineAxis` times `size`, and that of `axis` less `first`.
+struct LineGroup {
+  std::optional<unsigned> axis;
+  mlir::Value first;
+  int64_t size = 1;
+};
+
 /// What a line's elements are: a scalar of a primitive's body.
 struct LineSource {
   mlir::Operation *primitive;
@@ -47,6 +55,7 @@ struct LineSource {
   /// The arguments, those two excepted.
   llvm::SmallVector<Lanes> coordinates;
   tw::DimExpr lines, elements; ///< their extents
+  LineGroup group = {};
 };
 
 /// Fills stages with lines. What is outside of the extents is zero.
@@ -65,6 +74,7 @@ private:
   Status eachChunk(bool linesFirst, bool isUnrolled,
                    llvm::function_ref<Status(mlir::Value, mlir::Value)> body);
   bool isWhole(tw::LoadOp load);
+  llvm::SmallVector<Lanes> place(mlir::Value line, mlir::Value element);
   Result<mlir::Value> loadWhole(tw::LoadOp load, mlir::Value line,
                                 mlir::Value first);
   Result<mlir::Value> elementsOf(mlir::Value line, mlir::Value first);

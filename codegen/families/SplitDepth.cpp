@@ -5,9 +5,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/SplitDepth.h"
+#include "codegen/families/Attention.h"
+#include "codegen/families/AttentionTactics.h"
 #include "codegen/families/ContractSimt.h"
+#include "codegen/families/KeyParts.h"
 #include "codegen/families/MmaTactic.h"
 #include "codegen/families/MmaTile.h"
+#include "codegen/families/RegionParts.h"
 #include "ir/BodyBuilder.h"
 #include "ir/TensorTypes.h"
 #include "mlir/IR/IRMapping.h"
@@ -52,36 +56,6 @@ static ReduceOp buildPart(OpBuilder &builder, ReduceOp reduce,
   return result.getDefiningOp<ReduceOp>();
 }
 
-/// Drops operands that the region does not read.
-static void dropUnused(FusedOp op) {
-  Block &block = op.getBody().front();
-  for (unsigned i = block.getNumArguments(); i-- > 0;) {
-    if (block.getArgument(i).use_empty()) {
-      block.eraseArgument(i);
-      op.getInputsMutable().erase(i);
-    }
-  }
-}
-
-/// A region that holds what `build` makes of the operands of `like`.
-static FusedOp buildRegion(
-    OpBuilder &builder, FusedOp like, const Twine &name, ValueRange inputs,
-    TypeRange results,
-    llvm::function_ref<SmallVector<Value>(OpBuilder &, Block &)> build) {
-  auto region =
-      FusedOp::create(builder, like.getLoc(), results,
-                      builder.getStringAttr(name), inputs, Attribute());
-  Block *block = builder.createBlock(&region.getBody());
-  for (Value input : inputs) {
-    block->addArgument(input.getType(), input.getLoc());
-  }
-  SmallVector<Value> values = build(builder, *block);
-  YieldOp::create(builder, like.getLoc(), values);
-  builder.setInsertionPointAfter(region);
-  dropUnused(region);
-  return region;
-}
-
 static void divide(FusedOp op, const MatrixProduct &contraction,
                    const DepthParts &parts) {
   OpBuilder builder(op);
@@ -91,7 +65,7 @@ static void divide(FusedOp op, const MatrixProduct &contraction,
   Type element = elementTypeOf(reduce.getResult().getType());
   dims.insert(dims.begin(), DimExpr::constant(op.getContext(), parts.count));
   Type partType = tensorType(dims, element);
-  FusedOp first = buildRegion(
+  FusedOp first = buildRegionLike(
       builder, op, op.getSymName() + "_parts", op.getInputs(), {partType},
       [&](OpBuilder &b, Block &block) -> SmallVector<Value> {
         IRMapping map;
@@ -104,7 +78,7 @@ static void divide(FusedOp op, const MatrixProduct &contraction,
       });
   SmallVector<Value> inputs(op.getInputs());
   inputs.push_back(first.getResult(0));
-  FusedOp second = buildRegion(
+  FusedOp second = buildRegionLike(
       builder, op, op.getSymName(), inputs, op.getResultTypes(),
       [&](OpBuilder &b, Block &block) {
         IRMapping map;
@@ -136,6 +110,16 @@ static void divide(FusedOp op, const MatrixProduct &contraction,
   op.erase();
 }
 
+static void splitKeys(FusedOp op, const FusedRegion &region,
+                      const TargetSpec &target, DecisionLog &log) {
+  if (std::optional<int64_t> parts = chooseKeyParts(op, target)) {
+    log.did("TWT004", op.getLoc(),
+            "region " + op.getSymName().str() + ": its keys are divided into " +
+                std::to_string(*parts) + " parts");
+    divideKeys(op, attentionOf(region), *parts);
+  }
+}
+
 Status splitDepth(ModuleOp module, const TargetSpec &target, DecisionLog &log) {
   SmallVector<FusedOp> regions;
   module.walk([&](FusedOp op) {
@@ -146,6 +130,10 @@ Status splitDepth(ModuleOp module, const TargetSpec &target, DecisionLog &log) {
   for (FusedOp op : regions) {
     Result<FusedRegion> region = analyseRegion(op);
     TW_RETURN_IF_ERROR(region.status());
+    if (region->form == Form::Attention) {
+      splitKeys(op, *region, target, log);
+      continue;
+    }
     std::optional<MatrixProduct> contraction;
     std::optional<DepthParts> parts;
     if (Refusal refusal; !MmaContract().applicable(op, target)) {

@@ -110,6 +110,15 @@ class SimdAttention : public ReferenceTactic {
 public:
   StringRef name() const override { return "attention.simd"; }
 
+  std::optional<Refusal> applicable(tw::FusedOp op,
+                                    const TargetSpec &target) const override {
+    Result<FusedRegion> region = analyseRegion(op);
+    if (region && attentionOf(*region).isPart()) {
+      return Refusal{"TWT131", "a part of attention's keys is for GPUs"};
+    }
+    return ReferenceTactic::applicable(op, target);
+  }
+
   Result<DictionaryAttr> choose(tw::FusedOp op,
                                 const TargetSpec &target) const override {
     Result<FusedRegion> region = analyseRegion(op);

@@ -118,7 +118,7 @@ Status leaveToLibrary(ModuleOp module, const TargetSpec &target, LibraryUse use,
       log.refused(refusal->code, op.getLoc(), "cuBLASLt: " + refusal->text);
     } else {
       op->setAttr(libraryAttr, StringAttr::get(op.getContext(), "cublaslt"));
-      log.did("TWT004", op.getLoc(),
+      log.did("TWT020", op.getLoc(),
               "region " + op.getSymName().str() +
                   ": left to cuBLASLt: " + reason);
     }

@@ -22,7 +22,7 @@
 namespace tilewright {
 
 /// Marks regions with libraryAttr. With `strict`, roundings within a region
-/// must stay. The log gets TWT004 and refusals (TWT15n). \pre the target is a
+/// must stay. The log gets TWT020 and refusals (TWT15n). \pre the target is a
 /// GPU, and no constant is packed.
 Status leaveToLibrary(mlir::ModuleOp module, const TargetSpec &target,
                       LibraryUse use, bool strict, DecisionLog &log);

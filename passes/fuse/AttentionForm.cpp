@@ -125,6 +125,7 @@ private:
   bool matchWeights();
   Value matchCleared(Value scalar);
   bool matchScale();
+  bool matchPart(Value weight);
   bool matchSum();
   bool matchMax();
   bool matchScores();
@@ -197,8 +198,29 @@ Value Matcher::matchCleared(Value scalar) {
   return isFirst ? select.getFalseValue() : select.getTrueValue();
 }
 
+/// The weights of a part are the exponential. The sum, which they do not read,
+/// is of the same.
+bool Matcher::matchPart(Value weight) {
+  auto found = matchExponential(weight);
+  if (!found || !isa<FusedOp>(form.values->getParentOp())) {
+    return false;
+  }
+  form.exponential = *found;
+  form.max = found->max.getDefiningOp<ReduceOp>();
+  for (auto reduce : form.values->getBlock()->getOps<ReduceOp>()) {
+    auto own = matchExponential(yieldOf(reduce).getOperand(0));
+    if (reduce.getKind() == FoldKind::Add && own && own->max == found->max) {
+      form.sum = reduce;
+    }
+  }
+  return form.sum != nullptr;
+}
+
 /// The weights are the exponential over, or times, a function of the row.
 bool Matcher::matchScale() {
+  if (matchPart(plainScalar(yieldOf(form.weights).getOperand(0)))) {
+    return true;
+  }
   Operation *scale =
       plainScalar(
           matchCleared(plainScalar(yieldOf(form.weights).getOperand(0))))
@@ -258,7 +280,8 @@ bool Matcher::collectRowMaps(Operation *body, Value scalar) {
 }
 
 bool Matcher::matchSum() {
-  if (!collectRowMaps(form.weights, form.denominator) || !form.sum) {
+  if (!form.isPart() &&
+      (!collectRowMaps(form.weights, form.denominator) || !form.sum)) {
     return refuse(reasons::attentionScale);
   }
   ReduceOp sum = form.sum;
@@ -416,6 +439,11 @@ bool Matcher::staysInside() {
       bool isInside = load && set.contains(primitiveOf(load));
       bool isWeightsRead = isInside && primitiveOf(load) == form.values &&
                            member == form.weights;
+      bool isResult = form.isPart() && isa<YieldOp>(user) &&
+                      (member == form.max || member == form.sum);
+      if (isResult) {
+        continue;
+      }
       if (!isInside && member != last) {
         return refuse(reasons::attentionKept);
       }

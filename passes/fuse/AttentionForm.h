@@ -15,6 +15,10 @@
 //   values  = sum over keys of weights · value   [rows… and one more axis]
 //   maps over values
 //
+// A region may be a part of that, for some of the keys: its weights are
+// exp(score − max), rounded or not, and it gives maximum and sum as well, by
+// which another region joins parts.
+//
 // All of it reads itself at its own coordinates. Scores and weights may be
 // rounded to 16 bits; kernels keep the rounding of scores, and what they weigh
 // values with is not more exact than the weights' type. The pass that forms
@@ -46,8 +50,9 @@ struct AttentionForm {
   Exponential exponential;                // as the sum reads it
 
   mlir::Value queryFactor, keyFactor, valueFactor; // scalars of the products
-  mlir::Operation *scale = nullptr; // in `weights`: of the exponential …
-  mlir::Value denominator;          // … by this scalar
+  /// In `weights`: of the exponential …; null for a part.
+  mlir::Operation *scale = nullptr;
+  mlir::Value denominator; // … by this scalar
   mlir::Value cleared; // in `weights`: rows where this is so have no weights
   bool clearsWhere = true; // … or is not so
 
@@ -56,6 +61,8 @@ struct AttentionForm {
   /// The innermost row axis on which neither keys nor values depend.
   std::optional<unsigned> queryAxis;
 
+  /// Weights are exponentials, and maximum and sum may be results.
+  bool isPart() const { return !scale; }
   /// What softmax reads.
   mlir::Value score() const { return exponential.score; }
   /// All primitives, in the order of their block.

@@ -177,6 +177,13 @@ bool inlineConstant(LoadOp load) {
   return true;
 }
 
+void skipReshapes(ReshapeOp reshape) {
+  while (auto inner = reshape ? reshape.getSource().getDefiningOp<ReshapeOp>()
+                              : ReshapeOp()) {
+    reshape.getSourceMutable().assign(inner.getSource());
+  }
+}
+
 bool readThroughReshape(LoadOp load, bool allowDivision) {
   auto reshape = load.getSource().getDefiningOp<ReshapeOp>();
   if (!reshape) {

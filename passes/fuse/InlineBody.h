@@ -24,6 +24,9 @@ void inlineProducer(tw::LoadOp load, tw::MapOp producer, bool strict,
 /// \returns false if the source is no such constant.
 bool inlineConstant(tw::LoadOp load);
 
+/// Lets a reshape of reshapes, if there is one, read what they read.
+void skipReshapes(tw::ReshapeOp reshape);
+
 /// Replaces a load of a reshape's result by one of its source.
 /// \returns false if that would need divisions and they are not allowed.
 bool readThroughReshape(tw::LoadOp load, bool allowDivision);

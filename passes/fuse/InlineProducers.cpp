@@ -262,6 +262,7 @@ private:
   /// copy; in contractions only of coordinates that both factors share.
   bool divideThroughReshape(LoadOp load) {
     auto reshape = load.getSource().getDefiningOp<ReshapeOp>();
+    skipReshapes(reshape);
     auto copy = reshape ? reshape.getSource().getDefiningOp<MapOp>() : MapOp();
     if (!copy || copy->getBlock() != consumer->getBlock() || isEpilogue(copy) ||
         !costOf(copy).isMovement()) {

@@ -36,14 +36,6 @@ static bool mergesAxes(ReshapeOp reshape) {
       [](const ReshapeGroup &group) { return group.to.size() <= 1; });
 }
 
-/// A reshape of a reshape is one.
-static void skipReshapes(ReshapeOp reshape) {
-  while (auto inner = reshape ? reshape.getSource().getDefiningOp<ReshapeOp>()
-                              : ReshapeOp()) {
-    reshape.getSourceMutable().assign(inner.getSource());
-  }
-}
-
 /// The reshape that `map` reads at its own coordinates and can move before.
 static ReshapeOp reshapeBefore(MapOp map, Decisions &decisions) {
   for (LoadOp load : map.getBody().getOps<LoadOp>()) {

@@ -8,6 +8,7 @@
 #include "ir/BodyBuilder.h"
 #include "passes/ReasonCodes.h"
 #include "passes/TensorOperands.h"
+#include "passes/normalize/CoordinateMasks.h"
 #include "passes/normalize/Symbols.h"
 
 using namespace mlir;
@@ -83,7 +84,8 @@ public:
     });
   }
 
-  std::vector<ConstantSubgraph> subgraphs(Decisions &decisions) {
+  std::vector<ConstantSubgraph>
+  subgraphs(Decisions &decisions, std::vector<ConstantSubgraph> &masks) {
     std::vector<ConstantSubgraph> found;
     // From the end: a subgraph that is too large makes its operands results.
     for (size_t i = constant.size(); i-- > 0;) {
@@ -96,7 +98,15 @@ public:
           continue;
         }
         ConstantSubgraph subgraph{result, operationsOf(op)};
-        if (worthEvaluating(subgraph, decisions)) {
+        if (isMaskOfCoordinates(result, subgraph.operations) &&
+            isReadByBodiesOnly(result)) {
+          // Its parts as constants would say less.
+          ofMasks.insert(subgraph.operations.begin(),
+                         subgraph.operations.end());
+          masks.push_back(std::move(subgraph));
+        } else if (ofMasks.contains(op)) {
+          continue;
+        } else if (worthEvaluating(subgraph, decisions)) {
           found.push_back(std::move(subgraph));
         } else {
           kept.insert(op);
@@ -167,13 +177,15 @@ private:
 
   llvm::SetVector<Operation *> constant;
   llvm::DenseSet<Operation *> kept;
+  llvm::DenseSet<Operation *> ofMasks; ///< masks, and what they are made of
 };
 
 } // namespace
 
-std::vector<ConstantSubgraph> findConstantSubgraphs(Operation *root,
-                                                    Decisions &decisions) {
-  return ConstantPart(root).subgraphs(decisions);
+std::vector<ConstantSubgraph>
+findConstantSubgraphs(Operation *root, Decisions &decisions,
+                      std::vector<ConstantSubgraph> &masks) {
+  return ConstantPart(root).subgraphs(decisions, masks);
 }
 
 } // namespace tilewright

@@ -25,8 +25,10 @@ struct ConstantSubgraph {
 bool dependsOnConstantsOnly(mlir::Value value);
 
 /// Finds the maximal constant subgraphs below `root` that are worth evaluating.
-/// One that would give too large a constant shrinks to its parts.
-std::vector<ConstantSubgraph> findConstantSubgraphs(mlir::Operation *root,
-                                                    Decisions &decisions);
+/// One that would give too large a constant shrinks to its parts. Masks that
+/// coordinates tell stay computations: they are added to `masks`.
+std::vector<ConstantSubgraph>
+findConstantSubgraphs(mlir::Operation *root, Decisions &decisions,
+                      std::vector<ConstantSubgraph> &masks);
 
 } // namespace tilewright

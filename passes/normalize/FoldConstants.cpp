@@ -13,6 +13,7 @@
 #include "ir/BodyBuilder.h"
 #include "passes/ReasonCodes.h"
 #include "passes/normalize/ConstantSubgraphs.h"
+#include "passes/normalize/CoordinateMasks.h"
 #include "passes/normalize/InlineBranches.h"
 #include "passes/normalize/Passes.h"
 
@@ -186,8 +187,20 @@ private:
   }
 
   LogicalResult evaluate(Decisions &decisions) {
+    std::vector<ConstantSubgraph> masks;
     std::vector<ConstantSubgraph> subgraphs =
-        findConstantSubgraphs(getOperation(), decisions);
+        findConstantSubgraphs(getOperation(), decisions, masks);
+    if (failed(evaluate(subgraphs, decisions))) {
+      return failure();
+    }
+    for (const ConstantSubgraph &mask : masks) {
+      computeEvenNumbers(mask.operations);
+    }
+    return success();
+  }
+
+  LogicalResult evaluate(ArrayRef<ConstantSubgraph> subgraphs,
+                         Decisions &decisions) {
     if (subgraphs.empty()) {
       return success();
     }

@@ -65,11 +65,17 @@ def required(kernel, case, extra, is_whole):
 
 
 def attentions():
+    for element in TYPES:
+        for queries, keys in ((96, 96), (1, 512), (1, 4096)):
+            q, k = (f"{element}[1,{heads},{length},64]" for heads, length in ((8, queries), (2, keys)))
+            yield (f"attention {element} 8x{queries}x64 over 2x{keys}",
+                   f"({q} q, {k} k, {k} v) => ({q} y) {{ y = Attention(q, k, v) }}")
     for heads, queries, depth in ((4, 128, 128), (2, 256, 64)):
         for element in TYPES:
             shape = f"{element}[1,{heads},{queries},{depth}]"
-            yield (f"attention {element} {heads}x{queries}x{depth}",
-                   f"({shape} q, {shape} k, {shape} v) => ({shape} y) {{ y = Attention(q, k, v) }}")
+            for name, attribute in (("", ""), (" causal", "<is_causal: int = 1>")):
+                yield (f"attention {element} {heads}x{queries}x{depth}{name}",
+                       f"({shape} q, {shape} k, {shape} v) => ({shape} y) {{ y = Attention {attribute} (q, k, v) }}")
 
 
 class Simulator:

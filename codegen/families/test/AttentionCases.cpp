@@ -11,6 +11,9 @@
 
 namespace tilewright::test {
 
+/// Keys that a query of a decoder with a window sees.
+static constexpr int decoderWindow = 24;
+
 static std::string tensor(const std::vector<std::string> &dims,
                           const std::string &element = "f32") {
   std::string shape, encoding;
@@ -63,8 +66,8 @@ std::string attentionModule(const AttentionVariety &v) {
     func.func @f(%q: QT, %k: KT, %v: VT, %mask: MT) {
       %r = tw.fused @attention(%a = %q : QT, %b = %k : KT, %c = %v : VT, %m = %mask : MT) attributes {attention} {
         %scores = tw.reduce add (%h, %i, %j) over (%r) in <[DEPTH]> {
-          %two = arith.constant 2 : index
-          %g = arith.floordivsi %h, %two : index
+          %group = arith.constant GROUP : index
+          %g = arith.floordivsi %h, %group : index
           LOADX %a[%h, %i, %r] : QT
           LOADY %b[KINDEX] : KT
           %p = arith.mulf %x, %y : f32
@@ -93,8 +96,8 @@ std::string attentionModule(const AttentionVariety &v) {
           ROUND(YIELD) WEIGHTS
         } : WEIGHTS
         %values = tw.reduce add (%i, %h, %d) over (%r) in <[KEYS]> {
-          %two = arith.constant 2 : index
-          %g = arith.floordivsi %h, %two : index
+          %group = arith.constant GROUP : index
+          %g = arith.floordivsi %h, %group : index
           LOAD(%x) %weights[%h, %i, %r] : WEIGHTS
           LOADY %c[%g, %r, %d] : VT
           %p = arith.mulf %x, %y : f32
@@ -166,13 +169,16 @@ std::string attentionModule(const AttentionVariety &v) {
     replaceAll(text, name, tensor({v.heads, v.queries, v.keys}, type));
   }
   replaceAll(text, "DEPTH", depth);
+  replaceAll(text, "GROUP", std::to_string(v.group));
+  std::string keyHeads =
+      std::to_string(AttentionProblemCase::headCount / v.group);
   replaceAll(text, "MASK", v.mask);
   replaceAll(text, "KINDEX", v.keysLast ? "%g, %r, %j" : "%g, %j, %r");
   replaceAll(text, "QT", tensor({v.heads, v.queries, depth}, v.element));
   replaceAll(text, "KT",
-             v.keysLast ? tensor({"2", depth, v.keys}, v.element)
-                        : tensor({"2", v.keys, depth}, v.element));
-  replaceAll(text, "VT", tensor({"2", v.keys, width}, v.element));
+             v.keysLast ? tensor({keyHeads, depth, v.keys}, v.element)
+                        : tensor({keyHeads, v.keys, depth}, v.element));
+  replaceAll(text, "VT", tensor({keyHeads, v.keys, width}, v.element));
   replaceAll(text, "MT", tensor({v.queries, v.keys}));
   replaceAll(text, "ST", tensor({v.heads, v.queries, v.keys}));
   replaceAll(text, "RT", tensor({v.heads, v.queries}));
@@ -182,13 +188,58 @@ std::string attentionModule(const AttentionVariety &v) {
                 : text;
 }
 
+AttentionVariety seeing(const std::string &see) {
+  AttentionVariety variety;
+  variety.mask = see + R"(
+          %none = arith.constant 0xFF800000 : f32
+          %u = arith.mulf %s, %scale : f32
+          %x = arith.select %see, %u, %none : f32)";
+  return variety;
+}
+
+AttentionVariety paddedDecoder(bool window) {
+  AttentionVariety variety;
+  variety.mask = R"(
+          %first = arith.constant 0 : index
+          %half = arith.constant 0.5 : f32
+          %kept = tw.load %m[%first, %j] : MT -> f32
+          %is_kept = arith.cmpf ogt, %kept, %half : f32
+          %jj = arith.index_cast %j : index to i64
+          %ii = arith.index_cast %i : index to i64
+          %size = arith.constant SIZE : i64
+          %end = arith.addi %jj, %size : i64
+          %not_later = arith.cmpi sle, %jj, %ii : i64
+          %recent = arith.cmpi sgt, %end, %ii : i64
+          %near = arith.andi %not_later, WINDOW : i1
+          %see = arith.andi %is_kept, %near : i1
+          %none = arith.constant -3.40282347E+38 : f32
+          %zero = arith.constant 0.0 : f32
+          %u = arith.mulf %s, %scale : f32
+          %hide = arith.select %see, %zero, %none : f32
+          %x = arith.addf %u, %hide : f32)";
+  replaceAll(variety.mask, "WINDOW", window ? "%recent" : "%not_later");
+  replaceAll(variety.mask, "SIZE", std::to_string(decoderWindow));
+  return variety;
+}
+
+std::function<float(float, int, int, float)>
+decoderScore(AttentionProblemCase &problem, int padded, bool window) {
+  std::vector<float> kept(problem.keys, 1);
+  std::fill_n(kept.begin(), padded, 0.0f);
+  std::copy(kept.begin(), kept.end(), problem.mask.begin());
+  return [kept, window](float s, int i, int j, float) {
+    bool sees = j <= i && (!window || j > i - decoderWindow) && kept[j] > 0.5f;
+    return sees ? s * 0.25f : s * 0.25f + std::numeric_limits<float>::lowest();
+  };
+}
+
 AttentionProblemCase::AttentionProblemCase(int queries, int keys,
                                            const AttentionVariety &variety)
     : queries(queries), keys(keys), depth(variety.depth), width(variety.width),
-      keysLast(variety.keysLast),
+      group(variety.group), keysLast(variety.keysLast),
       q(randomFloats(headCount * queries * depth, 1)),
-      k(randomFloats(2 * keys * depth, 2)),
-      v(randomFloats(2 * keys * width, 3)),
+      k(randomFloats(headCount / group * keys * depth, 2)),
+      v(randomFloats(headCount / group * keys * width, 3)),
       mask(randomFloats(queries * keys, 4)),
       out(queries * headCount * width, -7) {}
 
@@ -215,7 +266,7 @@ std::vector<float> AttentionProblemCase::expected(
       for (int d = 0; d < width; ++d) {
         double value = 0;
         for (int j = 0; j < keys; ++j) {
-          value += row[j] / sum * v[(h / 2 * keys + j) * width + d];
+          value += row[j] / sum * v[(h / group * keys + j) * width + d];
         }
         result[(i * headCount + h) * width + d] = 2 * value;
       }
@@ -225,8 +276,8 @@ std::vector<float> AttentionProblemCase::expected(
 }
 
 float AttentionProblemCase::key(int head, int position, int r) const {
-  return keysLast ? k[(head / 2 * depth + r) * keys + position]
-                  : k[(head / 2 * keys + position) * depth + r];
+  return keysLast ? k[(head / group * depth + r) * keys + position]
+                  : k[(head / group * keys + position) * depth + r];
 }
 
 } // namespace tilewright::test

@@ -17,8 +17,9 @@
 
 namespace tilewright::test {
 
-/// What a region differs in. H heads of queries, H / 2 of keys and values.
+/// What a region differs in.
 struct AttentionVariety {
+  int group = 2; ///< heads of queries that share one of keys and values
   std::string heads = "4", queries = "M", keys = "N";
   int depth = 21, width = 37; ///< elements of a key, of values
   bool keysLast = false;      ///< keys lie as [head, depth, key]
@@ -36,6 +37,14 @@ struct AttentionVariety {
 /// \returns a module with the region.
 std::string attentionModule(const AttentionVariety &variety);
 
+/// Scores are -inf but where `see`, lines that set %see, says otherwise.
+AttentionVariety seeing(const std::string &see);
+
+/// As in a decoder: the lowest number is added to scores of later keys, of
+/// those more than 23 positions ago in a `window`, and of those whose element
+/// in the first row of %m is zero.
+AttentionVariety paddedDecoder(bool window);
+
 /// One problem and its plain solution.
 struct AttentionProblemCase {
   static constexpr int headCount = 4;
@@ -47,9 +56,13 @@ struct AttentionProblemCase {
   expected(const std::function<float(float, int, int, float)> &score) const;
   float key(int head, int position, int r) const;
 
-  int queries, keys, depth, width;
+  int queries, keys, depth, width, group;
   bool keysLast;
   std::vector<float> q, k, v, mask, out;
 };
+
+/// Pads the first keys of a problem of paddedDecoder. \returns its scores.
+std::function<float(float, int, int, float)>
+decoderScore(AttentionProblemCase &problem, int padded, bool window);
 
 } // namespace tilewright::test

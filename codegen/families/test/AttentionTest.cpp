@@ -160,6 +160,45 @@ TEST_P(Attention, EmptyBlocks) {
   }
 }
 
+// Rows that see padding alone weigh all keys, hidden ones as well.
+TEST_P(Attention, RowsThatSeePaddingAlone) {
+  for (bool isWindow : {false, true}) {
+    Variety variety = paddedDecoder(isWindow);
+    auto kernel = build(variety);
+    if (!kernel) {
+      return;
+    }
+    for (int queries : {1, 18, 300}) {
+      for (int padded : {0, 20, 200}) {
+        Problem problem(queries, 300);
+        auto score = decoderScore(problem, padded, isWindow);
+        EXPECT_EQ(problem.run(*kernel), 0);
+        expectClose(problem.out, problem.expected(score));
+      }
+    }
+  }
+}
+
+// Only the last keys are not hidden.
+TEST_P(Attention, Window) {
+  auto kernel = build(seeing(R"(
+          %size = arith.constant 30 : index
+          %end = arith.addi %j, %size : index
+          %near = arith.cmpi sgt, %end, %i : index
+          %not_later = arith.cmpi sge, %i, %j : index
+          %see = arith.andi %near, %not_later : i1)"));
+  if (!kernel) {
+    return;
+  }
+  for (int queries : {1, 3, 300}) {
+    Problem problem(queries, 300);
+    EXPECT_EQ(problem.run(*kernel), 0);
+    expectClose(problem.out, problem.expected([](float s, int i, int j, float) {
+      return j <= i && j > i - 30 ? s * 0.25f : -infinity;
+    }));
+  }
+}
+
 // A row without weights sums to zero, but for values that are not finite.
 TEST_P(Attention, ClearedRows) {
   Variety variety;

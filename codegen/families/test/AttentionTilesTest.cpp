@@ -4,16 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/families/Attention.h"
-#include "codegen/families/AttentionTile.h"
 #include "codegen/families/Grid.h"
-#include "codegen/families/test/AttentionCases.h"
-#include "codegen/families/test/Floats.h"
-#include "codegen/families/test/MmaCases.h"
-
-#include <cmath>
-#include <cstring>
-#include <iostream>
+#include "codegen/families/test/AttentionTilesFixture.h"
 
 using namespace tilewright;
 using namespace tilewright::test;
@@ -22,119 +14,6 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// The way of the products: plain f32, or matrix units with factors of a type.
-struct Way {
-  const char *element;
-  bool tf32;
-
-  std::string tactic() const {
-    return std::string(element) == "f32" && !tf32 ? "attention.tiles"
-                                                  : "attention.mma";
-  }
-  /// What rounding the factors explains, of results around 1.
-  float tolerance() const {
-    return tactic() == "attention.tiles"    ? 2e-5f
-           : std::string(element) == "bf16" ? 2e-2f
-                                            : 3e-3f;
-  }
-};
-
-/// The bytes of numbers in `element`.
-std::vector<uint8_t> encode(const std::vector<float> &numbers,
-                            const std::string &element) {
-  int64_t size = element == "f32" ? 4 : 2;
-  std::vector<uint8_t> bytes(numbers.size() * size);
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    uint32_t bits;
-    std::memcpy(&bits, &numbers[i], 4);
-    if (element == "bf16") {
-      bits >>= 16;
-    } else if (element == "f16") {
-      llvm::APFloat half(numbers[i]);
-      bool lost = false;
-      half.convert(llvm::APFloat::IEEEhalf(),
-                   llvm::APFloat::rmNearestTiesToEven, &lost);
-      bits = static_cast<uint32_t>(half.bitcastToAPInt().getZExtValue());
-    }
-    std::memcpy(&bytes[i * size], &bits, size);
-  }
-  return bytes;
-}
-
-/// … and the numbers that they are.
-void roundTo(std::vector<float> &numbers, const std::string &element) {
-  std::vector<uint8_t> bytes = encode(numbers, element);
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    numbers[i] =
-        static_cast<float>(numberAt(element, bytes, static_cast<int64_t>(i)));
-  }
-}
-
-class AttentionTiles : public testing::TestWithParam<Way> {
-protected:
-  void SetUp() override {
-    if (!hasCudaCompiler()) {
-      GTEST_SKIP() << "NVRTC is not installed";
-    }
-  }
-
-  std::unique_ptr<SimtRegion>
-  build(AttentionVariety &variety,
-        std::optional<families::AttentionTile> tile = std::nullopt,
-        const TargetSpec &target = *findTarget("sm_80")) {
-    variety.element = GetParam().element;
-    variety.roundsWeights = variety.element != "f32";
-    variety.tf32 = GetParam().tf32;
-    std::function<mlir::DictionaryAttr(mlir::MLIRContext *)> parameters;
-    if (tile) {
-      parameters = [&](mlir::MLIRContext *context) {
-        return tile->toAttribute(context, GetParam().tactic());
-      };
-    }
-    auto region =
-        SimtRegion::compile(attentionModule(variety), target, parameters);
-    EXPECT_TRUE(region);
-    if (region) {
-      EXPECT_EQ(region->tactic, GetParam().tactic());
-      EXPECT_EQ(region->kernel.binary.spillBytes, 0u);
-      if (getenv("TILEWRIGHT_SHOW_TILES")) {
-        std::cout << region->kernel.name << ": "
-                  << region->kernel.binary.registers << " registers, "
-                  << region->kernel.binary.spillBytes << " spilled, "
-                  << region->kernel.milliseconds << " ms\n";
-      }
-    }
-    return region;
-  }
-
-  AttentionProblemCase problem(int queries, int keys,
-                               const AttentionVariety &variety) {
-    AttentionProblemCase result(queries, keys, variety);
-    for (auto *numbers : {&result.q, &result.k, &result.v}) {
-      roundTo(*numbers, GetParam().element);
-    }
-    return result;
-  }
-
-  void run(SimtRegion &region, AttentionProblemCase &problem) {
-    std::string element = GetParam().element;
-    std::vector<std::vector<uint8_t>> buffers = {
-        encode(problem.q, element), encode(problem.k, element),
-        encode(problem.v, element), encode(problem.mask, "f32"),
-        encode(problem.out, "f32")};
-    EXPECT_EQ(
-        region.run(buffers, 1, {{"M", problem.queries}, {"N", problem.keys}}),
-        0);
-    std::memcpy(problem.out.data(), buffers.back().data(),
-                buffers.back().size());
-  }
-
-  void check(SimtRegion &region, AttentionProblemCase &problem,
-             const std::function<float(float, int, int, float)> &score) {
-    run(region, problem);
-    expectClose(problem.out, problem.expected(score), GetParam().tolerance());
-  }
-};
 INSTANTIATE_TEST_SUITE_P(Families, AttentionTiles,
                          testing::Values(Way{"f32", false}, Way{"f32", true},
                                          Way{"f16", false}, Way{"bf16", false}),
@@ -142,8 +21,6 @@ INSTANTIATE_TEST_SUITE_P(Families, AttentionTiles,
                            return info.param.element +
                                   std::string(info.param.tf32 ? "_tf32" : "");
                          });
-
-float plain(float s, int, int, float) { return s * 0.25f; }
 
 TEST_P(AttentionTiles, OpenSizes) {
   AttentionVariety variety;
@@ -356,6 +233,24 @@ TEST_P(AttentionTiles, EveryKindOfTile) {
   }
 }
 
+// Heads of a group are rows of one tile: also those of a decoder, and of
+// heads that share one of keys without a division.
+TEST_P(AttentionTiles, GroupsOfHeads) {
+  for (int group : {1, 2, 4}) {
+    AttentionVariety variety;
+    variety.group = group;
+    auto region = build(variety);
+    ASSERT_TRUE(region);
+    EXPECT_EQ(*region->launch.tasks.evaluate(
+                  [](llvm::StringRef) { return int64_t(1); }),
+              AttentionProblemCase::headCount / group);
+    for (int queries : {1, 19}) {
+      auto test = problem(queries, 70, variety);
+      check(*region, test, plain);
+    }
+  }
+}
+
 // What the model counts is what the kernel moves: queries and results once,
 // keys and values once for each tile of queries.
 TEST_P(AttentionTiles, TrafficIsWhatTheTileNeeds) {
@@ -374,7 +269,8 @@ TEST_P(AttentionTiles, TrafficIsWhatTheTileNeeds) {
     check(*region, test, plain);
     int64_t bytes = std::string(GetParam().element) == "f32" ? 4 : 2;
     families::AttentionProblem model;
-    model.heads = AttentionProblemCase::headCount;
+    model.group = 2;
+    model.heads = AttentionProblemCase::headCount / model.group;
     model.queries = 128;
     model.keys = 160;
     model.depth = model.values = 64;

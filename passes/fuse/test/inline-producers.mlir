@@ -252,6 +252,32 @@ func.func @shared_keys(%q: tensor<8x5x4xf32>, %keys: tensor<2x7x4xf32>) -> tenso
 
 // -----
 
+// The same behind two reshapes, as a batch of one leaves them.
+
+// CHECK-LABEL: func.func @shared_keys_of_one
+// CHECK-NOT: tw.map
+// CHECK: tw.reduce
+// CHECK: %[[GROUP:.*]] = arith.floordivsi %i
+// CHECK: tw.load %arg1[%[[GROUP]], %k, %r]
+func.func @shared_keys_of_one(%q: tensor<8x5x4xf32>, %keys: tensor<2x7x4xf32>) -> tensor<8x5x7xf32> {
+  %repeated = tw.map(%g, %n, %t, %d) {
+    %a = tw.load %keys[%g, %t, %d] : tensor<2x7x4xf32> -> f32
+    tw.yield %a : f32
+  } : tensor<2x4x7x4xf32>
+  %one = tw.reshape %repeated : tensor<2x4x7x4xf32> -> tensor<1x2x4x7x4xf32>
+  %heads = tw.reshape %one : tensor<1x2x4x7x4xf32> -> tensor<1x8x7x4xf32>
+  %y = tw.reduce add(%h, %s, %t) over (%d) in <[4]> {
+    %zero = arith.constant 0 : index
+    %a = tw.load %q[%h, %s, %d] : tensor<8x5x4xf32> -> f32
+    %b = tw.load %heads[%zero, %h, %t, %d] : tensor<1x8x7x4xf32> -> f32
+    %c = arith.mulf %a, %b : f32
+    tw.yield %c : f32
+  } : tensor<8x5x7xf32>
+  return %y : tensor<8x5x7xf32>
+}
+
+// -----
+
 // What is in memory anyway is read, not repeated.
 
 // CHECK-LABEL: func.func @cache

@@ -138,6 +138,81 @@ TEST_F(FoldConstantsTest, PacksWhateverTheSize) {
   EXPECT_EQ(count("tw.map"), 0u);
 }
 
+// A causal mask stays a comparison of coordinates, and so does what it reads;
+// what is made of numbers that coordinates do not tell folds.
+TEST_F(FoldConstantsTest, KeepsMasksOfCoordinates) {
+  evaluator.answers = {std::vector<char>(64 * 64)};
+  EXPECT_TRUE(fold(R"(
+    func.func @f(%x: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
+      %numbers = tw.map(%i) {
+        %n = arith.index_cast %i : index to i64
+        tw.yield %n : i64
+      } : tensor<64xi64>
+      %causal = tw.map(%i, %j) {
+        %q = tw.load %numbers[%i] : tensor<64xi64> -> i64
+        %k = tw.load %numbers[%j] : tensor<64xi64> -> i64
+        %c = arith.cmpi sle, %k, %q : i64
+        tw.yield %c : i1
+      } : tensor<64x64xi1>
+      %odd = tw.map(%i, %j) {
+        %two = arith.constant 2 : i64
+        %q = tw.load %numbers[%i] : tensor<64xi64> -> i64
+        %k = tw.load %numbers[%j] : tensor<64xi64> -> i64
+        %r = arith.remsi %q, %two : i64
+        %c = arith.cmpi eq, %r, %k : i64
+        tw.yield %c : i1
+      } : tensor<64x64xi1>
+      %a = tw.map(%i, %j) {
+        %none = arith.constant 0xFF800000 : f32
+        %s = tw.load %x[%i, %j] : tensor<64x64xf32> -> f32
+        %c = tw.load %causal[%i, %j] : tensor<64x64xi1> -> i1
+        %y = arith.select %c, %s, %none : f32
+        tw.yield %y : f32
+      } : tensor<64x64xf32>
+      %b = tw.map(%i, %j) {
+        %none = arith.constant 0xFF800000 : f32
+        %s = tw.load %x[%i, %j] : tensor<64x64xf32> -> f32
+        %c = tw.load %odd[%i, %j] : tensor<64x64xi1> -> i1
+        %y = arith.select %c, %s, %none : f32
+        tw.yield %y : f32
+      } : tensor<64x64xf32>
+      return %a, %b : tensor<64x64xf32>, tensor<64x64xf32>
+    })"));
+  EXPECT_EQ(evaluator.results, 1u);
+  EXPECT_EQ(count("tw.map"), 4u);
+}
+
+// Positions that the importer knew are coordinates again.
+TEST_F(FoldConstantsTest, ComputesEvenNumbersOfMasks) {
+  std::string numbers;
+  for (int i = 0; i < 64; ++i) {
+    numbers += (i ? ", " : "") + std::to_string(3 * i - 5);
+  }
+  EXPECT_TRUE(fold(R"(
+    func.func @f(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+      %numbers = tw.constant tensor<1x64xi64> = dense<[[)" +
+                   numbers + R"(]]>
+      %causal = tw.map(%i, %j) {
+        %zero = arith.constant 0 : index
+        %q = arith.index_cast %i : index to i64
+        %k = tw.load %numbers[%zero, %j] : tensor<1x64xi64> -> i64
+        %c = arith.cmpi sle, %k, %q : i64
+        tw.yield %c : i1
+      } : tensor<64x64xi1>
+      %a = tw.map(%i, %j) {
+        %none = arith.constant 0xFF800000 : f32
+        %s = tw.load %x[%i, %j] : tensor<64x64xf32> -> f32
+        %c = tw.load %causal[%i, %j] : tensor<64x64xi1> -> i1
+        %y = arith.select %c, %s, %none : f32
+        tw.yield %y : f32
+      } : tensor<64x64xf32>
+      return %a : tensor<64x64xf32>
+    })"));
+  EXPECT_EQ(evaluator.calls, 0u);
+  EXPECT_EQ(count("tw.map"), 3u);
+  EXPECT_TRUE(succeeded(verify(*module)));
+}
+
 TEST_F(FoldConstantsTest, KnownConditionsBringMoreIntoReach) {
   evaluator.answers = {{1}};
   ASSERT_TRUE(fold(R"(
