@@ -45,6 +45,7 @@ private:
   DimExpr tileLoads(Operation *primitive, LoadOp load);
   bool wasLoaded(LoadOp load);
   DimExpr passLoads();
+  DimExpr scatterLoads();
 
   FusedOp op;
   FusedRegion region;
@@ -178,6 +179,23 @@ DimExpr TrafficCounter::passLoads() {
   return bytes;
 }
 
+/// The initial tensor and the updates once; where updates go is looked at by
+/// every owner of elements.
+DimExpr TrafficCounter::scatterLoads() {
+  auto scatter = cast<ScatterOp>(region.primitives.front());
+  auto owners = tactic.getAs<IntegerAttr>("owners");
+  auto ofPlaces =
+      neededFor(SmallVector<Value>(yieldOf(scatter).getOperands().drop_back()));
+  Value initial = scatter.getInit();
+  DimExpr bytes =
+      elementBytes(initial) * productOf(context, dimsOf(initial.getType()));
+  scatter.walk([&](LoadOp load) {
+    int64_t times = owners && ofPlaces.contains(load) ? owners.getInt() : 1;
+    bytes = bytes + loadBytes(scatter, load) * times;
+  });
+  return bytes;
+}
+
 GlobalTraffic TrafficCounter::run() {
   DimExpr zero = DimExpr::constant(context, 0);
   GlobalTraffic traffic{zero, zero};
@@ -194,6 +212,10 @@ GlobalTraffic TrafficCounter::run() {
   }
   if (name() == "rows.passes") {
     traffic.loads = passLoads();
+    return traffic;
+  }
+  if (region.form == Form::Scatter) {
+    traffic.loads = scatterLoads();
     return traffic;
   }
   plane = planeOf();

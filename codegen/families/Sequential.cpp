@@ -1,4 +1,4 @@
-//===- Sequential.cpp - scans and scatters --------------------------------===//
+//===- Sequential.cpp - scans ---------------------------------------------===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -21,20 +21,13 @@ Launch sequentialLaunch(const FusedRegion &region) {
   Launch launch;
   launch.sizes = sizesOf(region.op);
   launch.workspaceBytes = DimExpr::constant(context, 0);
-  launch.tasks = DimExpr::constant(context, 1);
-  if (region.form == Form::Scan) {
-    auto scan = cast<ScanOp>(region.primitives.front());
-    SmallVector<DimExpr> lines = region.parallel;
-    lines.erase(lines.begin() + scan.getAxis());
-    launch.tasks = productOf(context, lines);
-    launch.grain = 64;
-  }
+  auto scan = cast<ScanOp>(region.primitives.front());
+  SmallVector<DimExpr> lines = region.parallel;
+  lines.erase(lines.begin() + scan.getAxis());
+  launch.tasks = productOf(context, lines);
+  launch.grain = 64;
   return launch;
 }
-
-//===----------------------------------------------------------------------===//
-// Scan
-//===----------------------------------------------------------------------===//
 
 namespace {
 
@@ -135,95 +128,11 @@ Result<Value> ScanEmitter::step(ArrayRef<Value> line, Value number, Value sum) {
   return next;
 }
 
-//===----------------------------------------------------------------------===//
-// Scatter
-//===----------------------------------------------------------------------===//
-
-/// Copies the initial tensor to `output`.
-static Status copyInitial(KernelFrame &frame, ScatterOp scatter,
-                          const Memory &output) {
-  LaneBuilder &b = frame.getBuilder();
-  const Memory *initial = frame.memoryOf(scatter.getInit());
-  if (!initial) {
-    return Status(ErrorCode::Internal,
-                  "a scatter's initial tensor has no memory");
-  }
-  Value count = frame.sizeValue(elementCount(scatter.getType()));
-  return emitLoop(b, b.constantIndex(0), count, 1, [&](Value at) {
-    Lanes value = loadLanes(frame, *initial, Lanes::index(at), {});
-    storeLanes(frame, output, Lanes::index(at), value, Value());
-    return Status::ok();
-  });
-}
-
-static Status writeUpdates(KernelFrame &frame, ScatterOp scatter,
-                           const Memory &output, ArrayRef<DimExpr> extents,
-                           SmallVector<Lanes> coordinates) {
-  LaneBuilder &b = frame.getBuilder();
-  if (coordinates.size() < extents.size()) {
-    return emitLoop(
-        b, b.constantIndex(0), frame.sizeValue(extents[coordinates.size()]), 1,
-        [&](Value at) {
-          SmallVector<Lanes> inner = coordinates;
-          inner.push_back(Lanes::index(at));
-          return writeUpdates(frame, scatter, output, extents, inner);
-        });
-  }
-  BodyEmitter emitter(frame, scatter.getBody().front(), Value());
-  TW_RETURN_IF_ERROR(emitter.emit(0, coordinates));
-  OperandRange yielded = yieldOf(scatter).getOperands();
-  SmallVector<Lanes> target;
-  for (Value coordinate : yielded.drop_back()) {
-    target.push_back(emitter.get(coordinate));
-  }
-  Lanes offset = offsetOf(frame, output, scatter.getType(), target);
-  Lanes value = emitter.get(yielded.back());
-  if (scatter.getKind() != FoldKind::Assign) {
-    Type element = elementTypeOf(scatter.getType());
-    Value old = loadLanes(frame, output, offset, {}).value;
-    Value update = b.first(value);
-    Type type = update.getType();
-    bool isSmallFloat =
-        isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32;
-    if (isSmallFloat) {
-      old = b.create<arith::ExtFOp>(b.getF32Type(), old);
-      update = b.create<arith::ExtFOp>(b.getF32Type(), update);
-    }
-    Value joined =
-        fold(b, scatter.getKind(), tw::isUnsigned(element) || type.isInteger(1),
-             old, update);
-    if (isSmallFloat) {
-      joined = b.create<arith::TruncFOp>(type, joined);
-    }
-    value = Lanes::scalar(joined);
-  }
-  storeLanes(frame, output, offset, value, Value());
-  return Status::ok();
-}
-
-static Status emitScatter(KernelFrame &frame) {
-  auto scatter = cast<ScatterOp>(frame.getRegion().primitives.front());
-  Type scalar = scalarType(elementTypeOf(scatter.getType()));
-  if (bodyType(scalar) != scalar && scatter.getKind() != FoldKind::Assign) {
-    return Status(ErrorCode::UnsupportedType,
-                  "a scatter cannot fold 8-bit or 4-bit floats");
-  }
-  return emitTaskLoop(frame, {}, [&](ArrayRef<Value>) {
-    for (const Memory &output : frame.outputsOf(scatter.getResult())) {
-      TW_RETURN_IF_ERROR(copyInitial(frame, scatter, output));
-      TW_RETURN_IF_ERROR(
-          writeUpdates(frame, scatter, output, scatter.getDomain(), {}));
-    }
-    return Status::ok();
-  });
-}
-
 Result<twk::KernelOp> buildSequential(const FusedRegion &region,
                                       const TargetSpec &target, StringRef name,
                                       OpBuilder &builder) {
   KernelFrame frame(region, target, name, builder);
-  Status status =
-      region.form == Form::Scan ? ScanEmitter(frame).run() : emitScatter(frame);
+  Status status = ScanEmitter(frame).run();
   if (!status) {
     frame.getKernel()->erase();
     return status;

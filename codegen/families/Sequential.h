@@ -1,4 +1,4 @@
-//===- Sequential.h - scans and scatters ------------------------*- C++ -*-===//
+//===- Sequential.h - scans -------------------------------------*- C++ -*-===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -11,11 +11,10 @@
 
 namespace tilewright::families {
 
-/// \returns the launch of a scan (a task per line along its axis) or of a
-/// scatter (one task: writes keep their order).
+/// \returns the launch of a scan: a task per line along its axis.
 Launch sequentialLaunch(const FusedRegion &region);
 
-/// Builds the kernel of a region of form Scan or Scatter, in scalar loops.
+/// Builds the kernel of a region of form Scan, in scalar loops.
 Result<twk::KernelOp> buildSequential(const FusedRegion &region,
                                       const TargetSpec &target,
                                       llvm::StringRef name,
