@@ -29,57 +29,108 @@ Launch sequentialLaunch(const FusedRegion &region) {
   return launch;
 }
 
-namespace {
+//===----------------------------------------------------------------------===//
+// What schedules share
+//===----------------------------------------------------------------------===//
 
-/// One line of a scan after the other.
-class ScanEmitter {
-public:
-  explicit ScanEmitter(KernelFrame &frame)
-      : frame(frame), b(frame.getBuilder()),
-        scan(cast<ScanOp>(frame.getRegion().primitives.front())),
-        element(elementTypeOf(scan.getType())),
-        isUnsigned(tw::isUnsigned(element)) {}
+ScanFold::ScanFold(KernelFrame &frame)
+    : frame(frame), b(frame.getBuilder()),
+      scan(cast<ScanOp>(frame.getRegion().primitives.front())),
+      scalar(scalarType(elementTypeOf(scan.getType()))),
+      isUnsigned(tw::isUnsigned(elementTypeOf(scan.getType())) ||
+                 scalar.isInteger(1)) {
+  bool isNarrow = scalar.getIntOrFloatBitWidth() < 32;
+  accumulator = isa<FloatType>(scalar) ? Type(b.getF64Type())
+                : isNarrow             ? Type(b.getI32Type())
+                                       : scalar;
+}
 
-  Status run();
+Status ScanFold::check() const {
+  return bodyType(scalar) == scalar
+             ? Status::ok()
+             : Status(ErrorCode::UnsupportedType,
+                      "a scan cannot fold 8-bit or 4-bit floats");
+}
 
-private:
-  Status line(ArrayRef<Value> at);
-  Result<Value> step(ArrayRef<Value> line, Value number, Value sum);
-  Value fromElement(Value value);
-  Value toElement(Value value);
+Value ScanFold::initial() {
+  return b.create<arith::ConstantOp>(
+      identityOf(scan.getKind(), accumulator, isUnsigned));
+}
 
-  KernelFrame &frame;
-  LaneBuilder &b;
-  ScanOp scan;
-  Type element;
-  bool isUnsigned;
-  Type accumulator;
-};
+Value ScanFold::both(Value x, Value y) {
+  return fold(b, scan.getKind(), isUnsigned, x, y);
+}
 
-} // namespace
+Value ScanFold::fromElement(Value value) {
+  return scalar == accumulator ? value
+         : isa<FloatType>(scalar)
+             ? Value(b.create<arith::ExtFOp>(accumulator, value))
+         : isUnsigned ? Value(b.create<arith::ExtUIOp>(accumulator, value))
+                      : Value(b.create<arith::ExtSIOp>(accumulator, value));
+}
 
-Status ScanEmitter::run() {
-  Type scalar = scalarType(element);
-  if (bodyType(scalar) != scalar) {
-    return Status(ErrorCode::UnsupportedType,
-                  "a scan cannot fold 8-bit or 4-bit floats");
-  }
-  isUnsigned |= scalar.isInteger(1);
-  // Long sums lose less in f64; the result is rounded once per element.
-  accumulator = isa<FloatType>(scalar) ? Type(b.getF64Type()) : scalar;
+Value ScanFold::toElement(Value value) {
+  return scalar == accumulator ? value
+         : isa<FloatType>(scalar)
+             ? Value(b.create<arith::TruncFOp>(scalar, value))
+             : Value(b.create<arith::TruncIOp>(scalar, value));
+}
+
+SmallVector<Lanes> ScanFold::lines() {
   SmallVector<Lanes> counts;
   for (auto [axis, extent] : llvm::enumerate(frame.getRegion().parallel)) {
     if (axis != scan.getAxis()) {
       counts.push_back(frame.size(extent));
     }
   }
-  return emitTaskLoop(frame, counts,
+  return counts;
+}
+
+SmallVector<Lanes> ScanFold::at(ArrayRef<Value> line,
+                                const Lanes &number) const {
+  SmallVector<Lanes> coordinates;
+  for (Value place : line) {
+    coordinates.push_back(Lanes::index(place));
+  }
+  coordinates.insert(coordinates.begin() + scan.getAxis(), number);
+  return coordinates;
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// One line of a scan after the other.
+class ScanEmitter {
+public:
+  explicit ScanEmitter(KernelFrame &frame)
+      : frame(frame), b(frame.getBuilder()), fold(frame), scan(fold.getScan()) {
+  }
+
+  Status run();
+
+private:
+  Status line(ArrayRef<Value> at);
+  Result<Value> step(ArrayRef<Value> line, Value number, Value sum);
+
+  KernelFrame &frame;
+  LaneBuilder &b;
+  ScanFold fold;
+  ScanOp scan;
+};
+
+} // namespace
+
+Status ScanEmitter::run() {
+  TW_RETURN_IF_ERROR(fold.check());
+  return emitTaskLoop(frame, fold.lines(),
                       [&](ArrayRef<Value> at) { return line(at); });
 }
 
 Status ScanEmitter::line(ArrayRef<Value> at) {
-  Value start = b.create<arith::ConstantOp>(
-      identityOf(scan.getKind(), accumulator, isUnsigned));
+  Value start = fold.initial();
   Value end = frame.sizeValue(frame.getRegion().parallel[scan.getAxis()]);
   auto loop = b.create<scf::ForOp>(b.constantIndex(0), end, b.constantIndex(1),
                                    ValueRange(start));
@@ -96,31 +147,15 @@ Status ScanEmitter::line(ArrayRef<Value> at) {
   return Status::ok();
 }
 
-Value ScanEmitter::fromElement(Value value) {
-  return value.getType() == accumulator
-             ? value
-             : Value(b.create<arith::ExtFOp>(accumulator, value));
-}
-
-Value ScanEmitter::toElement(Value value) {
-  Type type = scalarType(element);
-  return type == accumulator ? value
-                             : Value(b.create<arith::TruncFOp>(type, value));
-}
-
 /// Folds one element in and writes the prefix. \returns the new fold.
 Result<Value> ScanEmitter::step(ArrayRef<Value> line, Value number, Value sum) {
-  SmallVector<Lanes> coordinates;
-  for (Value at : line) {
-    coordinates.push_back(Lanes::index(at));
-  }
-  coordinates.insert(coordinates.begin() + scan.getAxis(),
-                     Lanes::index(number));
+  SmallVector<Lanes> coordinates = fold.at(line, Lanes::index(number));
   BodyEmitter emitter(frame, scan.getBody().front(), Value());
   TW_RETURN_IF_ERROR(emitter.emit(0, coordinates));
-  Value value = fromElement(b.first(emitter.get(yieldOf(scan).getOperand(0))));
-  Value next = fold(b, scan.getKind(), isUnsigned, sum, value);
-  Value prefix = toElement(scan.getExclusive() ? sum : next);
+  Value value =
+      fold.fromElement(b.first(emitter.get(yieldOf(scan).getOperand(0))));
+  Value next = fold.both(sum, value);
+  Value prefix = fold.toElement(scan.getExclusive() ? sum : next);
   for (const Memory &memory : frame.outputsOf(scan.getResult())) {
     Lanes offset = offsetOf(frame, memory, scan.getType(), coordinates);
     storeLanes(frame, memory, offset, Lanes::scalar(prefix), Value());

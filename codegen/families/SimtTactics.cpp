@@ -18,6 +18,7 @@
 #include "codegen/families/RowPasses.h"
 #include "codegen/families/Rows.h"
 #include "codegen/families/RowsSimt.h"
+#include "codegen/families/ScanSimt.h"
 #include "codegen/families/ScatterSimt.h"
 #include "codegen/families/Team.h"
 #include "codegen/families/TransposeSimt.h"
@@ -248,6 +249,7 @@ struct Tactics {
   VectorMaps vectorMaps;
   TransposedMaps transposedMaps;
   OwnedScatter scatter;
+  TeamScan scan;
   SlidingWindow window;
   FewRows fewRows;
   ReferenceTactic reference{"reference.simt", /*wide=*/false};
@@ -261,12 +263,13 @@ struct Tactics {
   std::vector<const Tactic *> forMaps = {&vectorMaps, &transposedMaps,
                                          &reference};
   std::vector<const Tactic *> forScatters = {&scatter, &reference};
+  std::vector<const Tactic *> forScans = {&scan, &reference};
   std::vector<const Tactic *> forOthers = {&reference};
   std::vector<const Tactic *> all = {
       &mma,       &contraction,  &teamReduce,     &registerRows,
       &rowPasses, &blockRows,    &vectorMaps,     &window,
       &fewRows,   &attentionMma, &attentionTiles, &transposedMaps,
-      &scatter,   &reference};
+      &scatter,   &scan,         &reference};
 };
 
 } // namespace
@@ -289,6 +292,8 @@ ArrayRef<const Tactic *> simtTacticsFor(Form form) {
   case Form::Scatter:
     return tactics().forScatters;
   case Form::Scan:
+    return tactics().forScans;
+  case Form::RowBlocks:
     break;
   }
   return tactics().forOthers;
