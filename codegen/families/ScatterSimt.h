@@ -7,7 +7,8 @@
 // Every thread of a GPU owns elements of the result: one place on the axes that
 // scatters share (Scatter.h), and every n-th of the others. It copies them,
 // walks all updates for its place in order, and writes those that meet its
-// elements. Threads side by side own neighbours in memory.
+// elements. Threads side by side own neighbours in memory. Where updates go is
+// found out once for the threads of a block if it does not depend on the place.
 //
 //===----------------------------------------------------------------------===//
 
