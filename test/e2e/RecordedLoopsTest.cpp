@@ -113,4 +113,24 @@ TEST_F(RecordedLoops, RnnsOneAfterTheOther) {
         {{0, 2, 4}, {1, 4, 4}, {1, 4, 4}});
 }
 
+TEST_F(RecordedLoops, LoopsThatTheModelHas) {
+  check(R"(loop (float[S,4] x) => (float[4] h, float[T,4] all)
+           <int64[1] zero = {0}, bool yes = {1}> {
+    shape = Shape (x)
+    size = Gather (shape, zero)
+    trips = Squeeze (size, zero)
+    first = Gather (x, zero)
+    start = Squeeze (first, zero)
+    h, all = Loop <body = body (int64 i, bool go, float[4] state)
+                          => (bool on, float[4] next, float[4] each) {
+      on = Identity (go)
+      row = Gather (x, i)
+      sum = Add (row, state)
+      next = Tanh (sum)
+      each = Identity (next)
+    }> (trips, yes, start)
+  })",
+        {{0, 4}});
+}
+
 } // namespace
