@@ -103,6 +103,7 @@ private:
   /// changes it.
   Status pass(SmallVectorImpl<Value> &carried,
               llvm::function_ref<Status(SmallVectorImpl<Value> &)> body);
+  Lanes elements();
   void place(Value position);
   Status folds(size_t number);
   Result<SmallVector<Value>> accumulate(const ScheduledFold &scheduled,
@@ -189,13 +190,19 @@ void PassEmitter::place(Value start) {
   llvm::append_range(at, inner);
 }
 
-Status
-PassEmitter::pass(SmallVectorImpl<Value> &carried,
-                  llvm::function_ref<Status(SmallVectorImpl<Value> &)> body) {
+/// The elements of a row.
+Lanes PassEmitter::elements() {
   Lanes count = Lanes::index(1);
   for (DimExpr extent : extents) {
     count = b.mul(count, frame.size(extent));
   }
+  return count;
+}
+
+Status
+PassEmitter::pass(SmallVectorImpl<Value> &carried,
+                  llvm::function_ref<Status(SmallVectorImpl<Value> &)> body) {
+  Lanes count = elements();
   Lanes lane = Lanes::index(frame.laneOfTeam());
   auto loop = b.create<scf::ForOp>(
       b.first(b.mul(lane, Lanes::index(width))), b.first(count),
@@ -347,6 +354,11 @@ Status PassEmitter::finish(const ScheduledFold &scheduled,
     Result<Lanes> lanes = emitter.emitFor(0, first, shift);
     TW_RETURN_IF_ERROR(lanes.status());
     total = ShiftedFold(frame, *scheduled.shifted, width).sumFor(*lanes, state);
+    // The sum of nothing is zero, whatever the shift of nothing is.
+    Value isEmpty = b.createOrFold<arith::CmpIOp>(
+        arith::CmpIPredicate::eq, b.first(elements()), b.constantIndex(0));
+    Value zero = RowFold(frame, scheduled.reduce, width).initial();
+    total = b.createOrFold<arith::SelectOp>(isEmpty, zero, total);
   }
   ReduceOp reduce = scheduled.reduce;
   return keepScalar(reduce.getResult(),
