@@ -1,4 +1,4 @@
-//===- SplitDepth.h - more blocks for small products ------------*- C++ -*-===//
+//===- SplitDepth.h - more blocks for long sums -----------------*- C++ -*-===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -7,7 +7,8 @@
 // A product with few rows and columns has too few tiles for all multiprocessors
 // of a GPU. If it is deep, its depth is divided into parts: one region computes
 // the sums of each part, another one adds them, always in the same order, and
-// goes on with the maps that followed.
+// goes on with the maps that followed. So is any long reduction with few
+// results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,8 @@
 
 namespace tilewright {
 
-/// Divides the contractions of a module for which that should take less time.
+/// Divides the contractions and other reductions of a module for which that
+/// should take less time.
 /// \pre the target is a GPU, and no region has a tactic.
 Status splitDepth(mlir::ModuleOp module, const TargetSpec &target,
                   DecisionLog &log);
