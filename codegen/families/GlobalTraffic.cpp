@@ -9,6 +9,8 @@
 #include "codegen/families/Guards.h"
 #include "codegen/families/KernelFrame.h"
 #include "codegen/families/MatrixProduct.h"
+#include "codegen/families/RowFold.h"
+#include "codegen/families/RowSchedule.h"
 #include "ir/TensorTypes.h"
 #include <set>
 
@@ -43,6 +45,8 @@ private:
   DimExpr tileLoads(Operation *primitive, LoadOp load);
   int64_t sectorShare(LoadOp load, ArrayRef<DimExpr> domain, DimExpr shared);
   bool wasLoaded(LoadOp load);
+  DimExpr passLoads();
+  DimExpr scatterLoads();
 
   FusedOp op;
   FusedRegion region;
@@ -165,6 +169,57 @@ bool TrafficCounter::wasLoaded(LoadOp load) {
   return !seen.emplace(load.getSource().getAsOpaquePointer(), place).second;
 }
 
+/// What the passes over a row load, each element of the row once a pass, or
+/// once where it is kept, and what scalars of the row do.
+DimExpr TrafficCounter::passLoads() {
+  bool keepsRow = tactic.contains("keep");
+  RowSchedule schedule(region, /*shifts=*/!keepsRow);
+  DimExpr bytes = DimExpr::constant(context, 0);
+  auto isOperand = [](LoadOp load) {
+    return isa<BlockArgument>(stripReshapes(load.getSource()));
+  };
+  std::set<RowPlace> held;
+  for (size_t pass = 0; pass <= schedule.passes(); ++pass) {
+    if (!keepsRow) {
+      held.clear();
+    }
+    for (LoadOp load : schedule.loadsOf(pass)) {
+      std::optional<RowPlace> place = placeInRow(region, load);
+      bool isHeld = place && !held.insert(*place).second;
+      if (isOperand(load) && !isHeld) {
+        bytes = bytes + loadBytes(load->getParentOp(), load);
+      }
+    }
+  }
+  for (Operation *primitive : region.primitives) {
+    bool isScalar =
+        isa<MapOp>(primitive) && innerExtents(region, primitive).empty();
+    primitive->walk([&](LoadOp load) {
+      if (isScalar && isOperand(load)) {
+        bytes = bytes + loadBytes(primitive, load);
+      }
+    });
+  }
+  return bytes;
+}
+
+/// The initial tensor and the updates once; where updates go is looked at by
+/// every owner of elements.
+DimExpr TrafficCounter::scatterLoads() {
+  auto scatter = cast<ScatterOp>(region.primitives.front());
+  auto owners = tactic.getAs<IntegerAttr>("owners");
+  auto ofPlaces =
+      neededFor(SmallVector<Value>(yieldOf(scatter).getOperands().drop_back()));
+  Value initial = scatter.getInit();
+  DimExpr bytes =
+      elementBytes(initial) * productOf(context, dimsOf(initial.getType()));
+  scatter.walk([&](LoadOp load) {
+    int64_t times = owners && ofPlaces.contains(load) ? owners.getInt() : 1;
+    bytes = bytes + loadBytes(scatter, load) * times;
+  });
+  return bytes;
+}
+
 GlobalTraffic TrafficCounter::run() {
   DimExpr zero = DimExpr::constant(context, 0);
   GlobalTraffic traffic{zero, zero};
@@ -177,6 +232,14 @@ GlobalTraffic TrafficCounter::run() {
     int64_t stores = traffic.stores.getConstant().value_or(0);
     traffic.loads = DimExpr::constant(
         context, std::max<int64_t>(static_cast<int64_t>(*all) - stores, 0));
+    return traffic;
+  }
+  if (name() == "rows.passes") {
+    traffic.loads = passLoads();
+    return traffic;
+  }
+  if (region.form == Form::Scatter) {
+    traffic.loads = scatterLoads();
     return traffic;
   }
   plane = planeOf();

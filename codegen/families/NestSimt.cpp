@@ -95,7 +95,10 @@ SlidingWindow::applicable(FusedOp op, const TargetSpec &target) const {
     return Refusal{"TWT112", "a position is not folded across threads"};
   }
   TileDomain domain = tileDomainOf(region);
-  if (llvm::none_of(domain.parallel, [&](const TileAxis &axis) {
+  // What a block should fold is no window, nor are parts of a reduction.
+  constexpr int64_t tooLong = 1024;
+  if (steps(domain) >= tooLong ||
+      llvm::none_of(domain.parallel, [&](const TileAxis &axis) {
         return slides(region.getReduce(), axis);
       })) {
     return Refusal{"TWT141", "no window slides over an operand"};

@@ -10,6 +10,7 @@
 #include "codegen/families/Nest.h"
 #include "codegen/families/RowBlocks.h"
 #include "codegen/families/Rows.h"
+#include "codegen/families/Scatter.h"
 #include "codegen/families/Sequential.h"
 
 using namespace mlir;
@@ -43,6 +44,8 @@ Result<DictionaryAttr> ReferenceTactic::choose(tw::FusedOp op,
   } else if (region->form == Form::RowBlocks) {
     attribute =
         referenceRowBlocks(*region).toAttribute(op.getContext(), name());
+  } else if (region->form == Form::Scatter) {
+    attribute = ScatterParameters().toAttribute(op.getContext(), name());
   } else {
     NestParameters parameters;
     parameters.wide = wide;
@@ -63,8 +66,9 @@ static Launch launchOf(const FusedRegion &region, DictionaryAttr parameters) {
   case Form::RowBlocks:
     return rowBlocksLaunch(region, NestParameters::fromAttribute(parameters));
   case Form::Scan:
-  case Form::Scatter:
     return sequentialLaunch(region);
+  case Form::Scatter:
+    return scatterLaunch(region, ScatterParameters::fromAttribute(parameters));
   case Form::Pointwise:
   case Form::Reduce:
     break;
@@ -99,8 +103,11 @@ Result<twk::KernelOp> ReferenceTactic::build(tw::FusedOp op,
                           NestParameters::fromAttribute(parametersOf(op)),
                           target, kernelName, builder);
   case Form::Scan:
-  case Form::Scatter:
     return buildSequential(*region, target, kernelName, builder);
+  case Form::Scatter:
+    return buildScatter(*region,
+                        ScatterParameters::fromAttribute(parametersOf(op)),
+                        target, kernelName, builder);
   case Form::Pointwise:
   case Form::Reduce:
     break;

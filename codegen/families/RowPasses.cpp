@@ -9,6 +9,8 @@
 #include "codegen/families/MemoryAccess.h"
 #include "codegen/families/NestSchedule.h"
 #include "codegen/families/RowFold.h"
+#include "codegen/families/RowSchedule.h"
+#include "codegen/families/ShiftedFold.h"
 #include "codegen/families/SimtVectors.h"
 #include "codegen/families/TaskLoop.h"
 #include "codegen/families/Team.h"
@@ -20,9 +22,6 @@ using namespace mlir;
 using namespace tilewright::tw;
 
 namespace tilewright::families {
-
-/// A source and where in it a load reads (placeOf).
-using Place = std::pair<void *, SmallVector<int64_t>>;
 
 /// The extents within a row, which all primitives share but those that compute
 /// a scalar of the row. Nothing if they differ.
@@ -42,29 +41,10 @@ extentsOfRow(const FusedRegion &region) {
   return shared;
 }
 
-/// The operand's element that a load of this row alone reads, or nothing.
-static std::optional<Place> placeInRow(const FusedRegion &region, LoadOp load) {
-  auto place = placeOf(load);
-  if (!place || !isa<BlockArgument>(stripReshapes(load.getSource()))) {
-    return std::nullopt;
-  }
-  unsigned last = load->getBlock()->getNumArguments() - 1;
-  auto reads = [&](unsigned first, unsigned end) {
-    return llvm::any_of(*place, [&](int64_t number) {
-      return number >= int64_t(first) && number <= int64_t(end);
-    });
-  };
-  bool isOfRow = region.rows > 0 && reads(0, region.rows - 1);
-  return isOfRow && reads(region.rows, last)
-             ? std::optional(Place(load.getSource().getAsOpaquePointer(),
-                                   std::move(*place)))
-             : std::nullopt;
-}
-
 /// What of the row stays in shared memory, with the types of its elements.
-static SmallVector<std::pair<Place, Type>>
+static SmallVector<std::pair<RowPlace, Type>>
 keptPlaces(const FusedRegion &region) {
-  SmallVector<std::pair<Place, Type>> kept; // in order
+  SmallVector<std::pair<RowPlace, Type>> kept; // in order
   for (Operation *primitive : region.primitives) {
     if (!innerExtents(region, primitive).empty()) {
       primitive->walk([&](LoadOp load) {
@@ -112,7 +92,8 @@ class PassEmitter {
 public:
   PassEmitter(KernelFrame &frame, int64_t width, bool keepsRow)
       : frame(frame), b(frame.getBuilder()), region(frame.getRegion()),
-        width(width), keepsRow(keepsRow), extents(*extentsOfRow(region)) {}
+        width(width), keepsRow(keepsRow), extents(*extentsOfRow(region)),
+        schedule(region, /*shifts=*/!keepsRow) {}
 
   Status run();
 
@@ -122,10 +103,16 @@ private:
   /// changes it.
   Status pass(SmallVectorImpl<Value> &carried,
               llvm::function_ref<Status(SmallVectorImpl<Value> &)> body);
+  Lanes elements();
   void place(Value position);
-  Status reduction(ReduceOp reduce);
+  Status folds(size_t number);
+  Result<SmallVector<Value>> accumulate(const ScheduledFold &scheduled,
+                                        ArrayRef<Value> state);
+  Status finish(const ScheduledFold &scheduled, ArrayRef<Value> state);
   Status results();
+  Status scalarsAfter(unsigned passes, Operation *primitive);
   Status scalars(MapOp map);
+  void enterScalars();
   Status keepScalar(Value value, const Lanes &lanes);
   BodyVariant variant();
   std::optional<Lanes> loadOf(LoadOp load);
@@ -137,14 +124,15 @@ private:
   int64_t width;
   bool keepsRow;
   SmallVector<DimExpr> extents;
+  RowSchedule schedule;
   SmallVector<Lanes> rowAt;
   llvm::DenseMap<Value, Lanes> rowScalars;
-  std::map<Place, Memory> kept; ///< shared memory of each place
-  std::map<Place, bool> filled; ///< by a pass before this one
+  std::map<RowPlace, Memory> kept; ///< shared memory of each place
+  std::map<RowPlace, bool> filled; ///< by a pass before this one
   // Of one iteration of a pass:
   SmallVector<Lanes> at; ///< the coordinates
   Lanes position;        ///< within the row
-  std::map<Place, Lanes> loaded;
+  std::map<RowPlace, Lanes> loaded;
   Status failure;
 };
 
@@ -178,11 +166,10 @@ Status PassEmitter::row(ArrayRef<Value> task) {
   rowScalars.clear();
   filled.clear();
   for (Operation *primitive : region.primitives) {
-    if (auto reduce = dyn_cast<ReduceOp>(primitive)) {
-      TW_RETURN_IF_ERROR(reduction(reduce));
-    } else if (innerExtents(region, primitive).empty()) {
-      TW_RETURN_IF_ERROR(scalars(cast<MapOp>(primitive)));
-    }
+    TW_RETURN_IF_ERROR(scalarsAfter(0, primitive));
+  }
+  for (size_t number = 0; number < schedule.passes(); ++number) {
+    TW_RETURN_IF_ERROR(folds(number));
   }
   Status status = results();
   frame.clearRegisters();
@@ -203,13 +190,19 @@ void PassEmitter::place(Value start) {
   llvm::append_range(at, inner);
 }
 
-Status
-PassEmitter::pass(SmallVectorImpl<Value> &carried,
-                  llvm::function_ref<Status(SmallVectorImpl<Value> &)> body) {
+/// The elements of a row.
+Lanes PassEmitter::elements() {
   Lanes count = Lanes::index(1);
   for (DimExpr extent : extents) {
     count = b.mul(count, frame.size(extent));
   }
+  return count;
+}
+
+Status
+PassEmitter::pass(SmallVectorImpl<Value> &carried,
+                  llvm::function_ref<Status(SmallVectorImpl<Value> &)> body) {
+  Lanes count = elements();
   Lanes lane = Lanes::index(frame.laneOfTeam());
   auto loop = b.create<scf::ForOp>(
       b.first(b.mul(lane, Lanes::index(width))), b.first(count),
@@ -217,10 +210,7 @@ PassEmitter::pass(SmallVectorImpl<Value> &carried,
   loop->setAttr(twk::nameAttr, b.getStringAttr("element"));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  frame.clearRegisters();
-  for (auto &[value, lanes] : rowScalars) {
-    frame.setRegister(value, 0, lanes);
-  }
+  enterScalars();
   loaded.clear();
   carried.assign(loop.getRegionIterArgs().begin(),
                  loop.getRegionIterArgs().end());
@@ -256,7 +246,7 @@ std::optional<Lanes> PassEmitter::loadOf(LoadOp load) {
     }
     return std::nullopt;
   }
-  std::optional<Place> place = placeInRow(region, load);
+  std::optional<RowPlace> place = placeInRow(region, load);
   if (!place) {
     return std::nullopt;
   }
@@ -293,19 +283,86 @@ Status PassEmitter::evaluate(MapOp map) {
   return Status::ok();
 }
 
-Status PassEmitter::reduction(ReduceOp reduce) {
+/// One pass for folds that wait for nothing of it, and the scalars that are
+/// known after it.
+Status PassEmitter::folds(size_t number) {
+  SmallVector<Value> carried;
+  SmallVector<size_t> starts;
+  for (const ScheduledFold &scheduled : schedule.foldsOf(number)) {
+    RowFold fold(frame, scheduled.reduce, width);
+    TW_RETURN_IF_ERROR(fold.check());
+    starts.push_back(carried.size());
+    if (scheduled.shifted) {
+      llvm::append_range(
+          carried, ShiftedFold(frame, *scheduled.shifted, width).initial());
+    } else {
+      carried.push_back(fold.initial());
+    }
+  }
+  starts.push_back(carried.size());
+  auto stateOf = [&](size_t i) {
+    return ArrayRef<Value>(carried).slice(starts[i], starts[i + 1] - starts[i]);
+  };
+  TW_RETURN_IF_ERROR(pass(carried, [&](SmallVectorImpl<Value> &) -> Status {
+    SmallVector<Value> next;
+    for (auto [i, scheduled] : llvm::enumerate(schedule.foldsOf(number))) {
+      Result<SmallVector<Value>> state = accumulate(scheduled, stateOf(i));
+      TW_RETURN_IF_ERROR(state.status());
+      llvm::append_range(next, *state);
+    }
+    carried = next;
+    return Status::ok();
+  }));
+  // In the order of the region: a fold's shift is one of the scalars.
+  for (Operation *primitive : region.primitives) {
+    for (auto [i, scheduled] : llvm::enumerate(schedule.foldsOf(number))) {
+      if (scheduled.reduce == primitive) {
+        TW_RETURN_IF_ERROR(finish(scheduled, stateOf(i)));
+      }
+    }
+    TW_RETURN_IF_ERROR(scalarsAfter(number + 1, primitive));
+  }
+  return Status::ok();
+}
+
+Result<SmallVector<Value>>
+PassEmitter::accumulate(const ScheduledFold &scheduled, ArrayRef<Value> state) {
+  ReduceOp reduce = scheduled.reduce;
+  if (scheduled.shifted) {
+    Value x = scheduled.shifted->x;
+    BodyEmitter emitter(frame, *x.getParentBlock(), Value(), variant());
+    Result<Lanes> lanes = emitter.emitFor(0, at, x);
+    TW_RETURN_IF_ERROR(lanes.status());
+    return ShiftedFold(frame, *scheduled.shifted, width)
+        .accumulate(*lanes, state);
+  }
   RowFold fold(frame, reduce, width);
-  TW_RETURN_IF_ERROR(fold.check());
-  SmallVector<Value> totals = {fold.initial()};
-  TW_RETURN_IF_ERROR(
-      pass(totals, [&](SmallVectorImpl<Value> &carried) -> Status {
-        BodyEmitter emitter(frame, reduce.getBody().front(), Value(),
-                            variant());
-        TW_RETURN_IF_ERROR(emitter.emit(0, at, fold.skipped()));
-        carried[0] = fold.accumulate(emitter, carried[0]);
-        return Status::ok();
-      }));
-  return keepScalar(reduce.getResult(), fold.finish(totals[0]));
+  BodyEmitter emitter(frame, reduce.getBody().front(), Value(), variant());
+  TW_RETURN_IF_ERROR(emitter.emit(0, at, fold.skipped()));
+  return SmallVector<Value>{fold.accumulate(emitter, state.front())};
+}
+
+Status PassEmitter::finish(const ScheduledFold &scheduled,
+                           ArrayRef<Value> state) {
+  Value total = state.front();
+  if (scheduled.shifted) {
+    Value shift = scheduled.shifted->shift;
+    enterScalars();
+    BodyEmitter emitter(frame, *shift.getParentBlock(), Value());
+    SmallVector<Lanes> first(rowAt);
+    first.resize(shift.getParentBlock()->getNumArguments(), Lanes::index(0));
+    Result<Lanes> lanes = emitter.emitFor(0, first, shift);
+    TW_RETURN_IF_ERROR(lanes.status());
+    total = ShiftedFold(frame, *scheduled.shifted, width).sumFor(*lanes, state);
+    // The sum of nothing is zero, whatever the shift of nothing is.
+    Value isEmpty = b.createOrFold<arith::CmpIOp>(
+        arith::CmpIPredicate::eq, b.first(elements()), b.constantIndex(0));
+    Value zero = RowFold(frame, scheduled.reduce, width).initial();
+    total = b.createOrFold<arith::SelectOp>(isEmpty, zero, total);
+  }
+  ReduceOp reduce = scheduled.reduce;
+  return keepScalar(reduce.getResult(),
+                    RowFold(frame, reduce, width).finish(total));
 }
 
 Status PassEmitter::keepScalar(Value value, const Lanes &lanes) {
@@ -313,11 +370,24 @@ Status PassEmitter::keepScalar(Value value, const Lanes &lanes) {
   return storeForOne(frame, value, rowAt, lanes);
 }
 
-Status PassEmitter::scalars(MapOp map) {
+/// Computes `primitive` if it is a scalar of the row that is known after so
+/// many passes.
+Status PassEmitter::scalarsAfter(unsigned passes, Operation *primitive) {
+  auto map = dyn_cast<MapOp>(primitive);
+  bool isDue = map && innerExtents(region, map).empty() &&
+               schedule.readyAfter(map) == passes;
+  return isDue ? scalars(map) : Status::ok();
+}
+
+void PassEmitter::enterScalars() {
   frame.clearRegisters();
   for (auto &[value, lanes] : rowScalars) {
     frame.setRegister(value, 0, lanes);
   }
+}
+
+Status PassEmitter::scalars(MapOp map) {
+  enterScalars();
   BodyEmitter emitter(frame, map.getBody().front(), Value());
   TW_RETURN_IF_ERROR(emitter.emit(0, rowAt));
   for (auto [result, yielded] :
@@ -329,17 +399,7 @@ Status PassEmitter::scalars(MapOp map) {
 
 /// The last pass writes every result.
 Status PassEmitter::results() {
-  SmallVector<MapOp> maps;
-  for (Operation *primitive : region.primitives) {
-    auto map = dyn_cast<MapOp>(primitive);
-    bool isResult = map && !innerExtents(region, map).empty() &&
-                    llvm::any_of(map.getResults(), [&](Value result) {
-                      return !frame.outputsOf(result).empty();
-                    });
-    if (isResult) {
-      maps.push_back(map);
-    }
-  }
+  SmallVector<MapOp> maps = schedule.results();
   if (maps.empty()) {
     return Status::ok();
   }

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A block walks its row once for each reduction, and once more for the results.
-// Maps are computed wherever their elements are needed, so that nothing but
-// results is written. What the first pass loads stays in shared memory where
-// all of it fits.
+// A block walks its row once for all reductions that do not wait for each
+// other (RowSchedule.h), and once more for the results. Maps are computed
+// wherever their elements are needed, so that nothing but results is written.
+// What the first pass loads stays in shared memory where all of it fits.
 //
 //===----------------------------------------------------------------------===//
 

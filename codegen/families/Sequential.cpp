@@ -1,4 +1,4 @@
-//===- Sequential.cpp - scans and scatters --------------------------------===//
+//===- Sequential.cpp - scans ---------------------------------------------===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -21,19 +21,83 @@ Launch sequentialLaunch(const FusedRegion &region) {
   Launch launch;
   launch.sizes = sizesOf(region.op);
   launch.workspaceBytes = DimExpr::constant(context, 0);
-  launch.tasks = DimExpr::constant(context, 1);
-  if (region.form == Form::Scan) {
-    auto scan = cast<ScanOp>(region.primitives.front());
-    SmallVector<DimExpr> lines = region.parallel;
-    lines.erase(lines.begin() + scan.getAxis());
-    launch.tasks = productOf(context, lines);
-    launch.grain = 64;
-  }
+  auto scan = cast<ScanOp>(region.primitives.front());
+  SmallVector<DimExpr> lines = region.parallel;
+  lines.erase(lines.begin() + scan.getAxis());
+  launch.tasks = productOf(context, lines);
+  launch.grain = 64;
   return launch;
 }
 
 //===----------------------------------------------------------------------===//
-// Scan
+// What schedules share
+//===----------------------------------------------------------------------===//
+
+ScanFold::ScanFold(KernelFrame &frame)
+    : frame(frame), b(frame.getBuilder()),
+      scan(cast<ScanOp>(frame.getRegion().primitives.front())),
+      scalar(scalarType(elementTypeOf(scan.getType()))),
+      isUnsigned(tw::isUnsigned(elementTypeOf(scan.getType())) ||
+                 scalar.isInteger(1)) {
+  bool isNarrow = scalar.getIntOrFloatBitWidth() < 32;
+  accumulator = isa<FloatType>(scalar) ? Type(b.getF64Type())
+                : isNarrow             ? Type(b.getI32Type())
+                                       : scalar;
+}
+
+Status ScanFold::check() const {
+  return bodyType(scalar) == scalar
+             ? Status::ok()
+             : Status(ErrorCode::UnsupportedType,
+                      "a scan cannot fold 8-bit or 4-bit floats");
+}
+
+Value ScanFold::initial() {
+  return b.create<arith::ConstantOp>(
+      identityOf(scan.getKind(), accumulator, isUnsigned));
+}
+
+Value ScanFold::both(Value x, Value y) {
+  return fold(b, scan.getKind(), isUnsigned, x, y);
+}
+
+Value ScanFold::fromElement(Value value) {
+  return scalar == accumulator ? value
+         : isa<FloatType>(scalar)
+             ? Value(b.create<arith::ExtFOp>(accumulator, value))
+         : isUnsigned ? Value(b.create<arith::ExtUIOp>(accumulator, value))
+                      : Value(b.create<arith::ExtSIOp>(accumulator, value));
+}
+
+Value ScanFold::toElement(Value value) {
+  return scalar == accumulator ? value
+         : isa<FloatType>(scalar)
+             ? Value(b.create<arith::TruncFOp>(scalar, value))
+             : Value(b.create<arith::TruncIOp>(scalar, value));
+}
+
+SmallVector<Lanes> ScanFold::lines() {
+  SmallVector<Lanes> counts;
+  for (auto [axis, extent] : llvm::enumerate(frame.getRegion().parallel)) {
+    if (axis != scan.getAxis()) {
+      counts.push_back(frame.size(extent));
+    }
+  }
+  return counts;
+}
+
+SmallVector<Lanes> ScanFold::at(ArrayRef<Value> line,
+                                const Lanes &number) const {
+  SmallVector<Lanes> coordinates;
+  for (Value place : line) {
+    coordinates.push_back(Lanes::index(place));
+  }
+  coordinates.insert(coordinates.begin() + scan.getAxis(), number);
+  return coordinates;
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -42,51 +106,31 @@ namespace {
 class ScanEmitter {
 public:
   explicit ScanEmitter(KernelFrame &frame)
-      : frame(frame), b(frame.getBuilder()),
-        scan(cast<ScanOp>(frame.getRegion().primitives.front())),
-        element(elementTypeOf(scan.getType())),
-        isUnsigned(tw::isUnsigned(element)) {}
+      : frame(frame), b(frame.getBuilder()), fold(frame), scan(fold.getScan()) {
+  }
 
   Status run();
 
 private:
   Status line(ArrayRef<Value> at);
   Result<Value> step(ArrayRef<Value> line, Value number, Value sum);
-  Value fromElement(Value value);
-  Value toElement(Value value);
 
   KernelFrame &frame;
   LaneBuilder &b;
+  ScanFold fold;
   ScanOp scan;
-  Type element;
-  bool isUnsigned;
-  Type accumulator;
 };
 
 } // namespace
 
 Status ScanEmitter::run() {
-  Type scalar = scalarType(element);
-  if (bodyType(scalar) != scalar) {
-    return Status(ErrorCode::UnsupportedType,
-                  "a scan cannot fold 8-bit or 4-bit floats");
-  }
-  isUnsigned |= scalar.isInteger(1);
-  // Long sums lose less in f64; the result is rounded once per element.
-  accumulator = isa<FloatType>(scalar) ? Type(b.getF64Type()) : scalar;
-  SmallVector<Lanes> counts;
-  for (auto [axis, extent] : llvm::enumerate(frame.getRegion().parallel)) {
-    if (axis != scan.getAxis()) {
-      counts.push_back(frame.size(extent));
-    }
-  }
-  return emitTaskLoop(frame, counts,
+  TW_RETURN_IF_ERROR(fold.check());
+  return emitTaskLoop(frame, fold.lines(),
                       [&](ArrayRef<Value> at) { return line(at); });
 }
 
 Status ScanEmitter::line(ArrayRef<Value> at) {
-  Value start = b.create<arith::ConstantOp>(
-      identityOf(scan.getKind(), accumulator, isUnsigned));
+  Value start = fold.initial();
   Value end = frame.sizeValue(frame.getRegion().parallel[scan.getAxis()]);
   auto loop = b.create<scf::ForOp>(b.constantIndex(0), end, b.constantIndex(1),
                                    ValueRange(start));
@@ -103,31 +147,15 @@ Status ScanEmitter::line(ArrayRef<Value> at) {
   return Status::ok();
 }
 
-Value ScanEmitter::fromElement(Value value) {
-  return value.getType() == accumulator
-             ? value
-             : Value(b.create<arith::ExtFOp>(accumulator, value));
-}
-
-Value ScanEmitter::toElement(Value value) {
-  Type type = scalarType(element);
-  return type == accumulator ? value
-                             : Value(b.create<arith::TruncFOp>(type, value));
-}
-
 /// Folds one element in and writes the prefix. \returns the new fold.
 Result<Value> ScanEmitter::step(ArrayRef<Value> line, Value number, Value sum) {
-  SmallVector<Lanes> coordinates;
-  for (Value at : line) {
-    coordinates.push_back(Lanes::index(at));
-  }
-  coordinates.insert(coordinates.begin() + scan.getAxis(),
-                     Lanes::index(number));
+  SmallVector<Lanes> coordinates = fold.at(line, Lanes::index(number));
   BodyEmitter emitter(frame, scan.getBody().front(), Value());
   TW_RETURN_IF_ERROR(emitter.emit(0, coordinates));
-  Value value = fromElement(b.first(emitter.get(yieldOf(scan).getOperand(0))));
-  Value next = fold(b, scan.getKind(), isUnsigned, sum, value);
-  Value prefix = toElement(scan.getExclusive() ? sum : next);
+  Value value =
+      fold.fromElement(b.first(emitter.get(yieldOf(scan).getOperand(0))));
+  Value next = fold.both(sum, value);
+  Value prefix = fold.toElement(scan.getExclusive() ? sum : next);
   for (const Memory &memory : frame.outputsOf(scan.getResult())) {
     Lanes offset = offsetOf(frame, memory, scan.getType(), coordinates);
     storeLanes(frame, memory, offset, Lanes::scalar(prefix), Value());
@@ -135,95 +163,11 @@ Result<Value> ScanEmitter::step(ArrayRef<Value> line, Value number, Value sum) {
   return next;
 }
 
-//===----------------------------------------------------------------------===//
-// Scatter
-//===----------------------------------------------------------------------===//
-
-/// Copies the initial tensor to `output`.
-static Status copyInitial(KernelFrame &frame, ScatterOp scatter,
-                          const Memory &output) {
-  LaneBuilder &b = frame.getBuilder();
-  const Memory *initial = frame.memoryOf(scatter.getInit());
-  if (!initial) {
-    return Status(ErrorCode::Internal,
-                  "a scatter's initial tensor has no memory");
-  }
-  Value count = frame.sizeValue(elementCount(scatter.getType()));
-  return emitLoop(b, b.constantIndex(0), count, 1, [&](Value at) {
-    Lanes value = loadLanes(frame, *initial, Lanes::index(at), {});
-    storeLanes(frame, output, Lanes::index(at), value, Value());
-    return Status::ok();
-  });
-}
-
-static Status writeUpdates(KernelFrame &frame, ScatterOp scatter,
-                           const Memory &output, ArrayRef<DimExpr> extents,
-                           SmallVector<Lanes> coordinates) {
-  LaneBuilder &b = frame.getBuilder();
-  if (coordinates.size() < extents.size()) {
-    return emitLoop(
-        b, b.constantIndex(0), frame.sizeValue(extents[coordinates.size()]), 1,
-        [&](Value at) {
-          SmallVector<Lanes> inner = coordinates;
-          inner.push_back(Lanes::index(at));
-          return writeUpdates(frame, scatter, output, extents, inner);
-        });
-  }
-  BodyEmitter emitter(frame, scatter.getBody().front(), Value());
-  TW_RETURN_IF_ERROR(emitter.emit(0, coordinates));
-  OperandRange yielded = yieldOf(scatter).getOperands();
-  SmallVector<Lanes> target;
-  for (Value coordinate : yielded.drop_back()) {
-    target.push_back(emitter.get(coordinate));
-  }
-  Lanes offset = offsetOf(frame, output, scatter.getType(), target);
-  Lanes value = emitter.get(yielded.back());
-  if (scatter.getKind() != FoldKind::Assign) {
-    Type element = elementTypeOf(scatter.getType());
-    Value old = loadLanes(frame, output, offset, {}).value;
-    Value update = b.first(value);
-    Type type = update.getType();
-    bool isSmallFloat =
-        isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32;
-    if (isSmallFloat) {
-      old = b.create<arith::ExtFOp>(b.getF32Type(), old);
-      update = b.create<arith::ExtFOp>(b.getF32Type(), update);
-    }
-    Value joined =
-        fold(b, scatter.getKind(), tw::isUnsigned(element) || type.isInteger(1),
-             old, update);
-    if (isSmallFloat) {
-      joined = b.create<arith::TruncFOp>(type, joined);
-    }
-    value = Lanes::scalar(joined);
-  }
-  storeLanes(frame, output, offset, value, Value());
-  return Status::ok();
-}
-
-static Status emitScatter(KernelFrame &frame) {
-  auto scatter = cast<ScatterOp>(frame.getRegion().primitives.front());
-  Type scalar = scalarType(elementTypeOf(scatter.getType()));
-  if (bodyType(scalar) != scalar && scatter.getKind() != FoldKind::Assign) {
-    return Status(ErrorCode::UnsupportedType,
-                  "a scatter cannot fold 8-bit or 4-bit floats");
-  }
-  return emitTaskLoop(frame, {}, [&](ArrayRef<Value>) {
-    for (const Memory &output : frame.outputsOf(scatter.getResult())) {
-      TW_RETURN_IF_ERROR(copyInitial(frame, scatter, output));
-      TW_RETURN_IF_ERROR(
-          writeUpdates(frame, scatter, output, scatter.getDomain(), {}));
-    }
-    return Status::ok();
-  });
-}
-
 Result<twk::KernelOp> buildSequential(const FusedRegion &region,
                                       const TargetSpec &target, StringRef name,
                                       OpBuilder &builder) {
   KernelFrame frame(region, target, name, builder);
-  Status status =
-      region.form == Form::Scan ? ScanEmitter(frame).run() : emitScatter(frame);
+  Status status = ScanEmitter(frame).run();
   if (!status) {
     frame.getKernel()->erase();
     return status;

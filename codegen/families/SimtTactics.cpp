@@ -18,6 +18,8 @@
 #include "codegen/families/RowPasses.h"
 #include "codegen/families/Rows.h"
 #include "codegen/families/RowsSimt.h"
+#include "codegen/families/ScanSimt.h"
+#include "codegen/families/ScatterSimt.h"
 #include "codegen/families/Team.h"
 #include "codegen/families/TransposeSimt.h"
 #include "codegen/families/VectorAccess.h"
@@ -246,6 +248,8 @@ struct Tactics {
   BlockRows blockRows;
   VectorMaps vectorMaps;
   TransposedMaps transposedMaps;
+  OwnedScatter scatter;
+  TeamScan scan;
   SlidingWindow window;
   FewRows fewRows;
   ReferenceTactic reference{"reference.simt", /*wide=*/false};
@@ -258,12 +262,14 @@ struct Tactics {
                                               &reference};
   std::vector<const Tactic *> forMaps = {&vectorMaps, &transposedMaps,
                                          &reference};
+  std::vector<const Tactic *> forScatters = {&scatter, &reference};
+  std::vector<const Tactic *> forScans = {&scan, &reference};
   std::vector<const Tactic *> forOthers = {&reference};
   std::vector<const Tactic *> all = {
       &mma,       &contraction,  &teamReduce,     &registerRows,
       &rowPasses, &blockRows,    &vectorMaps,     &window,
       &fewRows,   &attentionMma, &attentionTiles, &transposedMaps,
-      &reference};
+      &scatter,   &scan,         &reference};
 };
 
 } // namespace
@@ -283,8 +289,11 @@ ArrayRef<const Tactic *> simtTacticsFor(Form form) {
     return tactics().forMaps;
   case Form::Attention:
     return tactics().forAttention;
-  case Form::Scan:
   case Form::Scatter:
+    return tactics().forScatters;
+  case Form::Scan:
+    return tactics().forScans;
+  case Form::RowBlocks:
     break;
   }
   return tactics().forOthers;

@@ -1,4 +1,4 @@
-//===- SplitDepth.cpp - more blocks for small products --------------------===//
+//===- SplitDepth.cpp - more blocks for long sums -------------------------===//
 //
 // Part of Tilewright, under the Apache License v2.0. See LICENSE.
 //
@@ -8,6 +8,7 @@
 #include "codegen/families/Attention.h"
 #include "codegen/families/AttentionTactics.h"
 #include "codegen/families/ContractSimt.h"
+#include "codegen/families/FoldParts.h"
 #include "codegen/families/KeyParts.h"
 #include "codegen/families/MmaTactic.h"
 #include "codegen/families/MmaTile.h"
@@ -36,7 +37,7 @@ static ReduceOp buildPart(OpBuilder &builder, ReduceOp reduce,
   Type element = elementTypeOf(reduce.getResult().getType());
   Block &body = reduce.getBody().front();
   Value result = buildReduce(
-      builder, reduce.getLoc(), FoldKind::Add, dims,
+      builder, reduce.getLoc(), reduce.getKind(), dims,
       ArrayRef(domain).drop_front(parallel), element,
       [&](BodyBuilder &b, ValueRange at) {
         IRMapping map(operands);
@@ -56,10 +57,8 @@ static ReduceOp buildPart(OpBuilder &builder, ReduceOp reduce,
   return result.getDefiningOp<ReduceOp>();
 }
 
-static void divide(FusedOp op, const MatrixProduct &contraction,
-                   const DepthParts &parts) {
+static void divide(FusedOp op, ReduceOp reduce, const DepthParts &parts) {
   OpBuilder builder(op);
-  ReduceOp reduce = contraction.reduce;
   Block &old = op.getBody().front();
   SmallVector<DimExpr> dims = dimsOf(reduce.getResult().getType());
   Type element = elementTypeOf(reduce.getResult().getType());
@@ -90,7 +89,7 @@ static void divide(FusedOp op, const MatrixProduct &contraction,
             continue;
           }
           Value sum = buildReduce(
-              b, reduce.getLoc(), FoldKind::Add,
+              b, reduce.getLoc(), reduce.getKind(),
               dimsOf(reduce.getResult().getType()), {dims.front()}, element,
               [&](BodyBuilder &body, ValueRange at) {
                 SmallVector<Value> position = {at.back()};
@@ -134,14 +133,14 @@ Status splitDepth(ModuleOp module, const TargetSpec &target, DecisionLog &log) {
       splitKeys(op, *region, target, log);
       continue;
     }
-    std::optional<MatrixProduct> contraction;
     std::optional<DepthParts> parts;
     if (Refusal refusal; !MmaContract().applicable(op, target)) {
-      contraction = matchMatrixProduct(*region, refusal);
-      parts = chooseMmaParts(*contraction, *target.gpu);
+      parts =
+          chooseMmaParts(*matchMatrixProduct(*region, refusal), *target.gpu);
     } else if (region->form == Form::Reduce && !refuseContractSimt(*region)) {
-      contraction = matchSumOfProducts(*region);
-      parts = chooseSimtParts(*contraction, *target.gpu);
+      parts = chooseSimtParts(*matchSumOfProducts(*region), *target.gpu);
+    } else {
+      parts = chooseFoldParts(*region, *target.gpu);
     }
     if (!parts) {
       continue;
@@ -149,7 +148,7 @@ Status splitDepth(ModuleOp module, const TargetSpec &target, DecisionLog &log) {
     log.did("TWT003", op.getLoc(),
             "region " + op.getSymName().str() + ": its depth is divided into " +
                 std::to_string(parts->count) + " parts");
-    divide(op, *contraction, *parts);
+    divide(op, region->getReduce(), *parts);
   }
   return Status::ok();
 }

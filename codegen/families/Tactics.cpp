@@ -11,6 +11,7 @@
 #include "codegen/families/ReferenceTactic.h"
 #include "codegen/families/RowBlocks.h"
 #include "codegen/families/Rows.h"
+#include "codegen/families/Scatter.h"
 #include "codegen/families/SimtTactics.h"
 
 using namespace mlir;
@@ -128,6 +129,19 @@ public:
   }
 };
 
+/// Scatters whose tasks share the axes on which updates cannot meet.
+class SimdScatter : public ReferenceTactic {
+public:
+  StringRef name() const override { return "scatter.simd"; }
+
+  Result<DictionaryAttr> choose(tw::FusedOp op,
+                                const TargetSpec &target) const override {
+    Result<FusedRegion> region = analyseRegion(op);
+    TW_RETURN_IF_ERROR(region.status());
+    return chooseScatter(*region, target).toAttribute(op.getContext(), name());
+  }
+};
+
 class Registry : public TacticRegistry {
 public:
   std::vector<const Tactic *>
@@ -152,8 +166,9 @@ public:
       return {&rows, &reference};
     case Form::RowBlocks:
       return {&rowBlocks, &reference};
-    case Form::Scan:
     case Form::Scatter:
+      return {&scatter, &reference};
+    case Form::Scan:
       break;
     }
     return {&reference};
@@ -165,8 +180,9 @@ public:
     auto name =
         parameters ? parameters.getAs<StringAttr>("name") : StringAttr();
     std::vector<const Tactic *> all = allSimtTactics();
-    all.insert(all.end(), {&reference, &pointwise, &contract, &reduceRows,
-                           &reduceColumns, &rows, &rowBlocks, &attention});
+    all.insert(all.end(),
+               {&reference, &pointwise, &contract, &reduceRows, &reduceColumns,
+                &rows, &rowBlocks, &attention, &scatter});
     for (const Tactic *tactic : all) {
       if (name && name.getValue() == tactic->name()) {
         return tactic;
@@ -184,6 +200,7 @@ private:
   SimdRows rows;
   SimdRowBlocks rowBlocks;
   SimdAttention attention;
+  SimdScatter scatter;
 };
 
 } // namespace

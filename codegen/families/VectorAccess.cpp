@@ -256,7 +256,7 @@ int64_t rowVectorWidth(const FusedRegion &region) {
             widest, storageBytes(elementTypeOf(load.getSource().getType())));
       }
     });
-    if (isa<MapOp>(primitive)) {
+    if (isa<MapOp, ScanOp>(primitive)) {
       for (auto [number, value] :
            llvm::enumerate(region.getYield().getOperands())) {
         if (stripReshapes(value).getDefiningOp() == primitive) {

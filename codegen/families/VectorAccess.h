@@ -21,8 +21,8 @@ int64_t vectorWidth(const FusedRegion &region, const TileDomain &domain,
 /// The same for what follows a region's reduction, along one coordinate.
 int64_t epilogueWidth(const FusedRegion &region, unsigned coordinate);
 
-/// The same for everything that a region of form Rows loads and stores along
-/// the last axis of a row.
+/// The same for everything that a region of form Rows or Scan loads and stores
+/// along the last axis.
 int64_t rowVectorWidth(const FusedRegion &region);
 
 /// The same for what a region's reduction loads along one of its own axes.

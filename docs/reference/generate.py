@@ -23,7 +23,7 @@ CASES = 1884  # node tests of ONNX 1.23.2
 TITLES = {
     "TWT001": "the tactic that a region gets, with its parameters",
     "TWT002": "a constant operand of a contraction is packed for the vector lanes, or for threads side by side",
-    "TWT003": "the depth of a contraction is divided among a GPU's multiprocessors",
+    "TWT003": "a contraction or a long reduction is divided among a GPU's multiprocessors",
     "TWT020": "a product is left to cuBLASLt, with the times that the model expects of both",
     "TWT004": "the keys of attention are divided among a GPU's multiprocessors",
     "TWT010": "a tile whose kernel spills registers is dropped for another one",

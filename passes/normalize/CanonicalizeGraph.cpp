@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/ReasonCodes.h"
@@ -143,6 +144,24 @@ static bool pruneResults(Operation *op, Operation *root, Decisions &decisions) {
   return true;
 }
 
+/// Drops the condition of a loop that its trip count alone ends: the runtime
+/// would ask the body for it after every iteration.
+static bool dropTrueCondition(Operation *op) {
+  auto loop = dyn_cast<LoopOp>(op);
+  if (!loop || !loop.getTripCount() || !loop.getCondition()) {
+    return false;
+  }
+  auto isTrue = [](Value value) { return matchPattern(value, m_One()); };
+  Block &body = loop.getBody().front();
+  Value next = body.getTerminator()->getOperand(0);
+  bool staysTrue = isTrue(loop.getCondition()) &&
+                   (next == body.getArgument(1) || isTrue(next));
+  if (staysTrue) {
+    loop.getConditionMutable().clear();
+  }
+  return staysTrue;
+}
+
 static void canonicalize(Operation *root) {
   MLIRContext *context = root->getContext();
   RewritePatternSet patterns(context);
@@ -179,6 +198,7 @@ public:
         }
       });
       for (Operation *op : controlFlow) {
+        changed |= dropTrueCondition(op);
         changed |= pruneResults(op, getOperation(), decisions);
       }
     }

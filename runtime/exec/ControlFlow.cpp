@@ -12,8 +12,16 @@
 #include "runtime/exec/Executor.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace tilewright;
+
+// In a device's memory: an iteration's number, and its condition, which begin
+// where kernels may load 16 bytes.
+static constexpr int64_t countersBytes = 32;
+static constexpr int64_t conditionOffset = 16;
+// Iterations whose counters are written at once.
+static constexpr int64_t mostCounted = 1024;
 
 Status Executor::branch(const format::IfT &branch) {
   bool condition = false;
@@ -34,10 +42,9 @@ Status Executor::branch(const format::IfT &branch) {
 Status Executor::loop(const format::LoopT &loop,
                       const format::CommandT &command) {
   LoopState &state = loops.find(&loop)->second;
-  int64_t trips = INT64_MAX;
   bool goOn = true;
-  TW_RETURN_IF_ERROR(startLoop(loop, state, trips, goOn));
-  while (goOn && state.iteration < trips) {
+  TW_RETURN_IF_ERROR(startLoop(loop, state, goOn));
+  while (goOn && state.iteration < state.trips) {
     Status status = iterate(loop, state, goOn);
     if (!status.isOk()) {
       return Status(status.code(), status.message() + ", in iteration " +
@@ -64,45 +71,65 @@ Status Executor::loop(const format::LoopT &loop,
   return Status::ok();
 }
 
+/// Whether the body can end the loop.
+bool Executor::hasOpenEnd(const format::LoopT &loop) {
+  return loop.condition >= 0 || loop.trip_count < 0;
+}
+
+/// Whether sizes alone tell how often the body runs.
+bool Executor::knowsTrips(const format::LoopT &loop) const {
+  if (hasOpenEnd(loop)) {
+    return false;
+  }
+  uint32_t root = verified.root[static_cast<uint32_t>(loop.trip_count)];
+  auto writer = writers.find(root);
+  return plan.values[root]->storage == format::Storage_Constant ||
+         (writer != writers.end() && writer->second->sizes.size() == 1);
+}
+
+Status Executor::readTrips(const format::LoopT &loop, int64_t &trips) {
+  uint32_t value = static_cast<uint32_t>(loop.trip_count);
+  auto writer = writers.find(verified.root[value]);
+  if (knowsTrips(loop) && writer != writers.end()) {
+    trips = expressions[writer->second->sizes.front()];
+    return Status::ok();
+  }
+  TensorView view;
+  TW_RETURN_IF_ERROR(readOnHost(value, view));
+  if (view.elements() != 1) {
+    return Status(ErrorCode::DataInvalid,
+                  describe(value) + ", a trip count, has the shape " +
+                      view.shape.toString() + ", not one element");
+  }
+  trips = *view.as<int64_t>();
+  return device.endHostAccess();
+}
+
 /// Sets the body's parameters for the first iteration.
 Status Executor::startLoop(const format::LoopT &loop, LoopState &state,
-                           int64_t &trips, bool &goOn) {
+                           bool &goOn) {
   const std::vector<uint32_t> &parameters =
       plan.functions[loop.body]->parameters;
+  state.trips = INT64_MAX;
   if (loop.trip_count >= 0) {
-    TensorView view;
-    TW_RETURN_IF_ERROR(
-        readOnHost(static_cast<uint32_t>(loop.trip_count), view));
-    if (view.elements() != 1) {
-      return Status(ErrorCode::DataInvalid,
-                    describe(loop.trip_count) +
-                        ", a trip count, has the shape " +
-                        view.shape.toString() + ", not one element");
-    }
-    trips = *view.as<int64_t>();
-    TW_RETURN_IF_ERROR(device.endHostAccess());
+    TW_RETURN_IF_ERROR(readTrips(loop, state.trips));
   }
   if (loop.condition >= 0) {
     TW_RETURN_IF_ERROR(readFlag(loop.condition, goOn));
   }
   state.iteration = 0;
   state.condition = goOn;
-  void *iteration = &state.iteration;
-  void *condition = &state.condition;
-  if (!device.isHost) {
-    Result<Block> block = blocks.take(sizeof state.iteration * 2, "loop");
+  if (device.isHost) {
+    placeCounters(loop, &state.iteration, &state.condition);
+  } else {
+    state.counted =
+        hasOpenEnd(loop) ? 1 : std::clamp<int64_t>(state.trips, 1, mostCounted);
+    Result<Block> block =
+        blocks.take(state.counted * countersBytes, "the loop's counters");
     if (!block) {
       return block.status();
     }
     state.counters = std::move(*block);
-    iteration = state.counters.data();
-    condition = state.counters.data() + sizeof state.iteration;
-  }
-  setParameter(parameters[0], iteration, sizeof state.iteration, {});
-  setParameter(parameters[1], condition, sizeof state.condition, {});
-  for (size_t i = 0; i < 2; ++i) {
-    size_t rank = plan.values[parameters[i]]->dims.size();
-    std::fill_n(shapeOf(parameters[i]), rank, 1);
   }
   for (size_t i = 0; i < loop.carried.size(); ++i) {
     TensorView view;
@@ -115,17 +142,41 @@ Status Executor::startLoop(const format::LoopT &loop, LoopState &state,
   return Status::ok();
 }
 
-/// Gives a device the iteration's number and the condition.
-Status Executor::setCounters(const format::LoopT &loop, LoopState &state) {
+/// Says where the body's first two parameters lie.
+void Executor::placeCounters(const format::LoopT &loop, void *iteration,
+                             void *condition) {
   const std::vector<uint32_t> &parameters =
       plan.functions[loop.body]->parameters;
-  TensorView iteration(DType::I64, {}, slots[parameters[0]].data);
-  TensorView condition(DType::Bool, {}, slots[parameters[1]].data);
-  TW_RETURN_IF_ERROR(device.writeOnHost(iteration));
-  TW_RETURN_IF_ERROR(device.writeOnHost(condition));
-  *iteration.as<int64_t>() = state.iteration;
-  *condition.as<uint8_t>() = state.condition;
-  return device.endHostAccess();
+  setParameter(parameters[0], iteration, sizeof(int64_t), {});
+  setParameter(parameters[1], condition, sizeof(uint8_t), {});
+  for (size_t i = 0; i < 2; ++i) {
+    size_t rank = plan.values[parameters[i]]->dims.size();
+    std::fill_n(shapeOf(parameters[i]), rank, 1);
+  }
+}
+
+/// Gives a device the iteration's number and the condition. Those of
+/// iterations that are sure to follow come with them.
+Status Executor::setCounters(const format::LoopT &loop, LoopState &state) {
+  int64_t place = state.iteration % state.counted;
+  if (place == 0) {
+    constexpr int64_t words = countersBytes / sizeof(int64_t);
+    const int64_t shape[] = {state.counted, words};
+    TensorView all(DType::I64, ShapeRef(shape, 2), state.counters.data());
+    TW_RETURN_IF_ERROR(device.writeOnHost(all));
+    std::memset(all.data, 0, static_cast<size_t>(all.bytes()));
+    for (int64_t i = 0; i < state.counted; ++i) {
+      char *own = static_cast<char *>(all.data) + i * countersBytes;
+      int64_t iteration = state.iteration + i;
+      std::memcpy(own, &iteration, sizeof iteration);
+      std::memcpy(own + conditionOffset, &state.condition,
+                  sizeof state.condition);
+    }
+    TW_RETURN_IF_ERROR(device.endHostAccess());
+  }
+  char *own = state.counters.data() + place * countersBytes;
+  placeCounters(loop, own, own + conditionOffset);
+  return Status::ok();
 }
 
 /// Runs the body once and passes its results on.
@@ -137,12 +188,12 @@ Status Executor::iterate(const format::LoopT &loop, LoopState &state,
   }
   TW_RETURN_IF_ERROR(runFunction(loop.body));
 
-  bool condition = true;
-  TW_RETURN_IF_ERROR(readFlag(body.results[0], condition));
-  releaseOwned(body.results[0]);
   // Without a condition, ONNX ignores what the body says.
-  goOn = loop.condition < 0 || condition;
-  state.condition = goOn;
+  if (loop.condition >= 0) {
+    TW_RETURN_IF_ERROR(readFlag(body.results[0], goOn));
+    state.condition = goOn;
+  }
+  releaseOwned(body.results[0]);
 
   for (size_t i = 0; i < state.carried.size(); ++i) {
     uint32_t result = body.results[1 + i];
@@ -169,16 +220,17 @@ Status Executor::iterate(const format::LoopT &loop, LoopState &state,
                           view.shape.toString() + " after " +
                           ShapeRef(scan.shape).toString());
       }
-      TW_RETURN_IF_ERROR(append(scan, result));
+      TW_RETURN_IF_ERROR(
+          append(scan, result, hasOpenEnd(loop) ? 0 : state.trips));
     }
     releaseOwned(result);
   }
   return Status::ok();
 }
 
-/// Adds one iteration's value to a scan output, which grows by doubling: the
-/// number of iterations is not known.
-Status Executor::append(Scan &scan, uint32_t result) {
+/// Adds one iteration's value to a scan output, which has memory for `expected`
+/// of them, and grows by doubling.
+Status Executor::append(Scan &scan, uint32_t result, int64_t expected) {
   int64_t bytes =
       bytesOf(static_cast<DType>(plan.values[result]->dtype), scan.shape);
   int64_t needed = 0;
@@ -188,8 +240,12 @@ Status Executor::append(Scan &scan, uint32_t result) {
                                               " do not fit into memory");
   }
   if (!scan.block || scan.block.capacity() < needed) {
+    int64_t all = 0;
+    if (__builtin_mul_overflow(bytes, expected, &all)) {
+      all = needed;
+    }
     Result<Block> block =
-        blocks.take(std::max(needed, scan.block.capacity() * 2));
+        blocks.take(std::max({needed, all, scan.block.capacity() * 2}));
     if (!block) {
       return block.status();
     }

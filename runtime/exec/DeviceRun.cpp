@@ -20,6 +20,10 @@ using namespace tilewright;
 // Recordings kept; a model rarely sees more combinations of shapes.
 static constexpr size_t keptRecordings = 16;
 
+// Commands that a recording may have, with those of each iteration of a loop:
+// what a graph takes of memory and to make grows with them.
+static constexpr uint64_t mostRecorded = 1 << 15;
+
 namespace {
 /// Ends a run that failed, however it did.
 struct RunGuard {
@@ -66,9 +70,15 @@ Status Executor::runOnDevice(const std::vector<TensorView> &inputs,
 Status Executor::runCommands(const std::vector<TensorView> &inputs,
                              std::vector<Place> &results) {
   Recording *recording =
-      isRecordable && !listener ? findRecording(inputs) : nullptr;
-  if (!recording) {
+      isRecordable && !listener ? &findRecording(inputs) : nullptr;
+  bool isRepeated =
+      recording && recording->isKnown && recording->commands <= mostRecorded;
+  if (!isRepeated) {
     TW_RETURN_IF_ERROR(runFunction(0));
+    if (recording) {
+      recording->isKnown = true;
+      recording->commands = commandCount;
+    }
     return takeResults(results);
   }
   if (!recording->run || recording->releases != device.releases()) {
@@ -77,9 +87,25 @@ Status Executor::runCommands(const std::vector<TensorView> &inputs,
   return replay(*recording, results);
 }
 
-/// \returns what is known of runs with these shapes. The first one only
-/// finds out how much memory they take: null.
-Executor::Recording *
+/// Whether a function does the same whenever the inputs have the same shapes,
+/// without asking the processor.
+bool Executor::isFixed(const format::FunctionT &function) const {
+  return std::all_of(function.commands.begin(), function.commands.end(),
+                     [this](const std::unique_ptr<format::CommandT> &command) {
+                       if (const format::LoopT *loop = command->body.AsLoop()) {
+                         return knowsTrips(*loop) &&
+                                isFixed(*plan.functions[loop->body]);
+                       }
+                       format::CommandBody type = command->body.type;
+                       return type == format::CommandBody_Launch ||
+                              type == format::CommandBody_Copy ||
+                              type == format::CommandBody_WriteSizes;
+                     });
+}
+
+/// \returns what is known of runs with these shapes. The first one only finds
+/// out how much memory they take, and how long they are.
+Executor::Recording &
 Executor::findRecording(const std::vector<TensorView> &inputs) {
   std::vector<int64_t> shapes;
   for (const TensorView &input : inputs) {
@@ -87,7 +113,7 @@ Executor::findRecording(const std::vector<TensorView> &inputs) {
   }
   for (Recording &recording : recordings) {
     if (recording.shapes == shapes) {
-      return &recording;
+      return recording;
     }
   }
   if (recordings.size() == keptRecordings) {
@@ -95,7 +121,7 @@ Executor::findRecording(const std::vector<TensorView> &inputs) {
   }
   recordings.emplace_back();
   recordings.back().shapes = std::move(shapes);
-  return nullptr;
+  return recordings.back();
 }
 
 Status Executor::record(Recording &recording) {

@@ -26,15 +26,6 @@ static uint64_t nanoseconds() {
       .count();
 }
 
-/// Whether a command does the same whenever the inputs have the same shapes,
-/// without asking the processor.
-static bool isFixed(const std::unique_ptr<format::CommandT> &command) {
-  format::CommandBody type = command->body.type;
-  return type == format::CommandBody_Launch ||
-         type == format::CommandBody_Copy ||
-         type == format::CommandBody_WriteSizes;
-}
-
 Executor::Executor(const LoadedModule &module, const LoadedVariant &variant,
                    Device &device, ThreadPool &pool)
     : module(module), plan(variant.plan()), verified(variant.verified),
@@ -73,13 +64,12 @@ Executor::Executor(const LoadedModule &module, const LoadedVariant &variant,
       if (const format::LoopT *loop = command->body.AsLoop()) {
         loops[loop].carried.resize(loop->carried.size());
         loops[loop].scans.resize(loop->outputs.size() - loop->carried.size());
+      } else if (const auto *write = command->body.AsWriteSizes()) {
+        writers[verified.root[write->to]] = write;
       }
     }
   }
-  if (device.canRecord()) {
-    const auto &commands = plan.functions[0]->commands;
-    isRecordable = std::all_of(commands.begin(), commands.end(), isFixed);
-  }
+  isRecordable = device.canRecord() && isFixed(*plan.functions[0]);
   if (device.tracksLives) {
     labelBuffers();
   }

@@ -73,11 +73,14 @@ private:
   };
 
   struct LoopState {
+    int64_t trips = 0; // at most
     int64_t iteration = 0;
     uint8_t condition = 0;
     std::vector<Block> carried;
     std::vector<Scan> scans;
-    Block counters; // iteration and condition, in a device's memory
+    /// Iterations and conditions in a device's memory, so many at once.
+    Block counters;
+    int64_t counted = 1;
   };
 
   /// A value in a device's memory that outlasts the run that made it.
@@ -92,6 +95,7 @@ private:
     std::vector<int64_t> shapes;
     std::unique_ptr<RecordedRun> run;
     uint64_t releases = 0; // of the device when it was recorded
+    bool isKnown = false;  // a run has told how many commands there are
     uint64_t commands = 0;
     uint64_t launches = 0;
     std::vector<Place> results;
@@ -120,7 +124,8 @@ private:
                      std::vector<Tensor> &outputs);
   Status runCommands(const std::vector<TensorView> &inputs,
                      std::vector<Place> &results);
-  Recording *findRecording(const std::vector<TensorView> &inputs);
+  bool isFixed(const format::FunctionT &function) const;
+  Recording &findRecording(const std::vector<TensorView> &inputs);
   Status record(Recording &recording);
   Status replay(Recording &recording, std::vector<Place> &results);
   Status takeResults(std::vector<Place> &results);
@@ -158,11 +163,15 @@ private:
   // ControlFlow.cpp
   Status branch(const format::IfT &branch);
   Status loop(const format::LoopT &loop, const format::CommandT &command);
-  Status startLoop(const format::LoopT &loop, LoopState &state, int64_t &trips,
-                   bool &goOn);
+  static bool hasOpenEnd(const format::LoopT &loop);
+  bool knowsTrips(const format::LoopT &loop) const;
+  Status readTrips(const format::LoopT &loop, int64_t &trips);
+  Status startLoop(const format::LoopT &loop, LoopState &state, bool &goOn);
+  void placeCounters(const format::LoopT &loop, void *iteration,
+                     void *condition);
   Status setCounters(const format::LoopT &loop, LoopState &state);
   Status iterate(const format::LoopT &loop, LoopState &state, bool &goOn);
-  Status append(Scan &scan, uint32_t result);
+  Status append(Scan &scan, uint32_t result, int64_t expected);
   Status finishCarried(const format::LoopT &loop, LoopState &state, size_t i);
   Status finishScan(const format::LoopT &loop, LoopState &state, size_t i);
   void forgetBody(uint32_t function);
@@ -184,6 +193,8 @@ private:
   std::vector<FunctionState> functions;
   std::unordered_map<const format::LoopT *, LoopState> loops;
   std::unordered_map<const format::BuiltinT *, uint64_t> occurrences;
+  /// What writes a value that holds nothing but sizes.
+  std::unordered_map<uint32_t, const format::WriteSizesT *> writers;
 
   // Memory of launches, kept from one to the next.
   std::vector<void *> buffers;

@@ -27,7 +27,7 @@ SECTOR = 32
 HEAD = '<ir_version: 10, opset_import: ["" : 23]> f '
 TYPES = {"float": 4, "float16": 2}
 PLANES = [(128, 128, 128), (512, 256, 1024), (128, 2048, 256)]  # rows, depth, columns
-ROWS = [(256, 768), (128, 1024), (128, 8192)]
+ROWS = [(256, 768), (128, 1024), (128, 8192), (8, 20480), (8, 65536)]  # in registers, in shared memory, read twice
 
 
 def contractions():

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/families/test/ScatterCases.h"
 #include "codegen/families/test/TestRegion.h"
 
 using namespace tilewright;
@@ -75,5 +76,28 @@ TEST_P(Sequential, Scatters) {
   EXPECT_EQ(y, (std::vector<float>{61, 2, 33, 4, 5, 16}));
   at[0] = 6;
   EXPECT_EQ(add->run({x.data(), at.data(), u.data(), y.data()}), 1);
+}
+
+TEST_P(Sequential, ScattersInOrder) {
+  for (const ScatterCase &one : scatterCases()) {
+    SCOPED_TRACE(one.text());
+    auto region = compile(one.text());
+    if (!region) {
+      return;
+    }
+    std::vector<float> x = one.initial(), u = one.updates(),
+                       y(one.a * one.b * one.d);
+    std::vector<int64_t> at = one.places();
+    EXPECT_EQ(
+        region->run({x.data(), at.data(), u.data(), y.data()}, {{"A", one.a},
+                                                                {"B", one.b},
+                                                                {"D", one.d},
+                                                                {"N", one.n},
+                                                                {"K", one.k},
+                                                                {"C", one.c}}),
+        0);
+    EXPECT_EQ(y, one.expected());
+    EXPECT_EQ(region->tactic, isReference() ? "reference" : "scatter.simd");
+  }
 }
 } // namespace

@@ -54,3 +54,41 @@ module attributes {tw.precision = "tf32"} {
     return %0 : tensor<2048x2048xf32>
   }
 }
+
+// -----
+
+// A long reduction with few results.
+
+// CHECK-LABEL: func.func @greatest
+// CHECK:       [[PARTS:%.*]] = tw.fused @{{.*}}_parts({{.*}}name = "reduce.team", {{.*}}threads = 256
+// CHECK:         tw.reduce max (%i, %j) over (%r) in <[16384]>
+// CHECK:           arith.muli %i, {{.*}}
+// CHECK:         tw.yield %{{.*}} : tensor<64x2xf32>
+// CHECK:       tw.fused @{{.*}} = [[PARTS]] : tensor<64x2xf32>
+// CHECK:         tw.reduce max (%i) over (%r) in <[64]>
+// CHECK:         tw.yield %{{.*}} : tensor<2xf32>
+func.func @greatest(%x: tensor<2x1048576xf32>) -> tensor<2xf32> {
+  %0 = tw.reduce max (%i) over (%k) in <[1048576]> {
+    %v = tw.load %x[%i, %k] : tensor<2x1048576xf32> -> f32
+    tw.yield %v : f32
+  } : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
+// A short one, and one with as many results as multiprocessors.
+
+// CHECK-LABEL: func.func @few
+// CHECK-NOT:   _parts
+func.func @few(%x: tensor<2x4096xf32>, %y: tensor<128x65536xf32>) -> (tensor<2xf32>, tensor<128xf32>) {
+  %0 = tw.reduce max (%i) over (%k) in <[4096]> {
+    %v = tw.load %x[%i, %k] : tensor<2x4096xf32> -> f32
+    tw.yield %v : f32
+  } : tensor<2xf32>
+  %1 = tw.reduce max (%i) over (%k) in <[65536]> {
+    %v = tw.load %y[%i, %k] : tensor<128x65536xf32> -> f32
+    tw.yield %v : f32
+  } : tensor<128xf32>
+  return %0, %1 : tensor<2xf32>, tensor<128xf32>
+}

@@ -100,3 +100,42 @@ func.func @loop(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %r#0 : tensor<4xf32>
 }
+
+// A condition that is always true says nothing beside a trip count.
+
+// CHECK-LABEL: func.func @always
+// CHECK: tw.loop trips %arg0 : tensor<i64> carrying(
+// CHECK: tw.loop trips %arg0 : tensor<i64> carrying(
+// CHECK: tw.loop trips %arg0 : tensor<i64> while %arg1 : tensor<i1> carrying(
+// CHECK: tw.loop while {{.*}} carrying(
+func.func @always(%n: tensor<i64>, %c: tensor<i1>, %x: tensor<4xf32>)
+    -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %true = tw.constant tensor<i1> = dense<true>
+  %0 = tw.loop trips %n : tensor<i64> while %true : tensor<i1> carrying(%x : tensor<4xf32>) : tensor<4xf32> {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<4xf32>):
+    %t = tw.map(%k) {
+      %v = tw.load %s[%k] : tensor<4xf32> -> f32
+      %w = arith.addf %v, %v : f32
+      tw.yield %w : f32
+    } : tensor<4xf32>
+    tw.yield %go, %t : tensor<i1>, tensor<4xf32>
+  }
+  %1 = tw.loop trips %n : tensor<i64> while %true : tensor<i1> carrying(%x : tensor<4xf32>) : tensor<4xf32> {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<4xf32>):
+    %t = tw.map(%k) {
+      %v = tw.load %s[%k] : tensor<4xf32> -> f32
+      %w = arith.mulf %v, %v : f32
+      tw.yield %w : f32
+    } : tensor<4xf32>
+    tw.yield %true, %t : tensor<i1>, tensor<4xf32>
+  }
+  %2 = tw.loop trips %n : tensor<i64> while %c : tensor<i1> carrying(%x : tensor<4xf32>) : tensor<4xf32> {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<4xf32>):
+    tw.yield %go, %s : tensor<i1>, tensor<4xf32>
+  }
+  %3 = tw.loop while %true : tensor<i1> carrying(%x : tensor<4xf32>) : tensor<4xf32> {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<4xf32>):
+    tw.yield %go, %s : tensor<i1>, tensor<4xf32>
+  }
+  return %0, %1, %2, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

@@ -195,5 +195,120 @@ TEST_F(GpuControlFlow, LoopCarriesAndScans) {
       EXPECT_EQ(elements<float>((*outputs)[1]), states);
       EXPECT_EQ(elements<int64_t>((*outputs)[2]), numbers);
     }
+    EXPECT_EQ(context->statistics().replays, 0u); // the count is data
+  }
+}
+
+namespace {
+/// A Loop over the rows of x: state = 1 - state for each, which is also
+/// stacked with the iteration's number and its condition.
+struct RowsPlan {
+  GpuModule b;
+  uint32_t n = b.symbol("N");
+  uint32_t rows = b.expr(n);
+  uint32_t x = b.parameter(0, "x", DType_F32, {rows});
+  uint32_t start = b.parameter(0, "start", DType_F32, {b.size(3)});
+
+  RowsPlan() {
+    b.function(0).binds = {Bind(x, 0, n)};
+    b.evaluated(rows);
+    uint32_t three = b.size(3);
+    size_t body = b.addFunction("body");
+    uint32_t iteration = b.parameter(body, "i", DType_I64, {});
+    uint32_t condition = b.parameter(body, "go", DType_Bool, {});
+    uint32_t state = b.parameter(body, "state", DType_F32, {three});
+    uint32_t goOut = b.owned("go_out", DType_Bool, {});
+    uint32_t stateOut = b.owned("state_out", DType_F32, {three});
+    uint32_t scanState = b.owned("scan", DType_F32, {three});
+    uint32_t scanNumber = b.owned("number", DType_I64, {});
+    uint32_t scanGo = b.owned("went", DType_Bool, {});
+    b.function(body).streams = 2;
+    b.function(body).events = 1;
+    b.copy(body, condition, goOut);
+    b.launch(body, b.kernel("scale", scaleSource), {state, stateOut},
+             {three, b.size(-1)}, three);
+    b.lastCommand(body).stream = 1;
+    b.lastCommand(body).records = 0;
+    b.copy(body, stateOut, scanState);
+    b.lastCommand(body).waits = {0};
+    b.copy(body, iteration, scanNumber);
+    b.copy(body, condition, scanGo);
+    for (uint32_t result : {goOut, stateOut, scanState, scanNumber, scanGo}) {
+      b.result(body, result);
+    }
+    uint32_t trips = b.owned("trips", DType_I64, {});
+    auto &write = b.command<WriteSizesT>(0);
+    write.to = trips;
+    write.sizes = {rows};
+    uint32_t last = b.owned("last", DType_F32, {three});
+    uint32_t states = b.owned("states", DType_F32, {rows, three});
+    uint32_t numbers = b.owned("numbers", DType_I64, {rows});
+    uint32_t went = b.owned("went", DType_Bool, {rows});
+    auto &loop = b.command<LoopT>(0);
+    loop.trip_count = int32_t(trips);
+    loop.condition = -1;
+    loop.body = uint32_t(body);
+    loop.carried = {start};
+    loop.outputs = {int32_t(last), int32_t(states), int32_t(numbers),
+                    int32_t(went)};
+    b.lastCommand(0).release = {trips};
+    for (uint32_t result : {last, states, numbers, went}) {
+      b.result(0, result);
+    }
+  }
+
+  static void expectRun(Context &context, int64_t trips, float first) {
+    Tensor x = tensor<float>(D::F32, {trips}, std::vector<float>(trips));
+    std::vector<float> state = {first, 1, 2}, states;
+    Tensor start = tensor<float>(D::F32, {3}, state);
+    auto outputs = context.run({x.view(), start.view()});
+    ASSERT_TRUE(outputs) << outputs.status().toString();
+    std::vector<int64_t> numbers;
+    for (int64_t i = 0; i < trips; ++i) {
+      for (float &element : state) {
+        element = 1 - element;
+        states.push_back(element);
+      }
+      numbers.push_back(i);
+    }
+    EXPECT_EQ(elements<float>((*outputs)[0]), state);
+    EXPECT_EQ(elements<float>((*outputs)[1]), states);
+    EXPECT_EQ(elements<int64_t>((*outputs)[2]), numbers);
+    EXPECT_EQ(elements<uint8_t>((*outputs)[3]), std::vector<uint8_t>(trips, 1));
+  }
+};
+} // namespace
+
+TEST_F(GpuControlFlow, LoopsOverSizesAreRecorded) {
+  RowsPlan plan;
+  for (int seed = 1; seed <= 3; ++seed) {
+    Environment environment("TILEWRIGHT_SIM_SEED", std::to_string(seed));
+    auto context = plan.b.context();
+    ASSERT_TRUE(context);
+    uint64_t replays = 0;
+    for (int64_t trips : {5, 1, 0, 12}) {
+      for (int round = 0; round < 4; ++round) {
+        plan.expectRun(*context, trips, float(round));
+        replays += round > 0;
+        EXPECT_EQ(context->statistics().replays, replays);
+        EXPECT_EQ(context->statistics().launches, uint64_t(trips));
+      }
+    }
+    // What moved memory has made earlier recordings useless, not wrong.
+    for (int64_t trips : {5, 12, 1}) {
+      plan.expectRun(*context, trips, 7);
+      EXPECT_EQ(context->statistics().replays, ++replays);
+    }
+  }
+}
+
+TEST_F(GpuControlFlow, LongLoopsAreNotRecorded) {
+  RowsPlan plan;
+  Environment environment("TILEWRIGHT_SIM_CHECKS", "0");
+  auto context = plan.b.context();
+  ASSERT_TRUE(context);
+  for (int round = 0; round < 2; ++round) { // 5 commands each
+    plan.expectRun(*context, 7000, float(round));
+    EXPECT_EQ(context->statistics().replays, 0u);
   }
 }
