@@ -179,6 +179,56 @@ static void inlineWeights(ReduceOp contraction, bool strict) {
   }
 }
 
+/// What `scalar` is a constant times, perhaps rounded to the 16 bits that it
+/// had before; null if it is no product of that kind.
+static Value withoutScale(Value scalar, FloatAttr &scale) {
+  Type rounded;
+  if (auto widening = scalar.getDefiningOp<arith::ExtFOp>()) {
+    auto rounding = widening.getIn().getDefiningOp<arith::TruncFOp>();
+    if (!rounding) {
+      return {};
+    }
+    rounded = rounding.getType();
+    scalar = rounding.getIn();
+  }
+  auto product = scalar.getDefiningOp<arith::MulFOp>();
+  for (unsigned i : {0, 1}) {
+    if (!product || !matchPattern(product->getOperand(i), m_Constant(&scale))) {
+      continue;
+    }
+    Value key = product->getOperand(1 - i);
+    auto widened = key.getDefiningOp<arith::ExtFOp>();
+    bool wasShort = widened && widened.getIn().getType() == rounded;
+    return !rounded || wasShort ? key : Value();
+  }
+  return {};
+}
+
+/// Scales scores in place of keys, which then are what memory has and can be
+/// copied as such.
+static void scaleScores(AttentionForm &form) {
+  FloatAttr scale;
+  Value key = withoutScale(form.keyFactor, scale);
+  if (!key || !key.getType().isF32() || form.scoreMaps.empty()) {
+    return;
+  }
+  for (LoadOp load : llvm::make_early_inc_range(
+           form.scoreMaps.front().getBody().getOps<LoadOp>())) {
+    if (load.getSource() != form.scores.getResult()) {
+      continue;
+    }
+    OpBuilder builder(load->getBlock(), std::next(load->getIterator()));
+    Value factor = arith::ConstantOp::create(builder, load.getLoc(), scale);
+    Value scaled =
+        arith::MulFOp::create(builder, load.getLoc(), load.getResult(), factor);
+    load.getResult().replaceAllUsesExcept(scaled, scaled.getDefiningOp());
+  }
+  Operation *product = yieldOf(form.scores).getOperand(0).getDefiningOp();
+  product->replaceUsesOfWith(form.keyFactor, key);
+  form.keyFactor = key;
+  simplifyBody(form.scores);
+}
+
 namespace {
 
 class FormAttention : public impl::FormAttentionBase<FormAttention> {
@@ -226,6 +276,9 @@ private:
       decisions.refused(reasons::attentionFactors, reduce.getLoc(),
                         "attention");
       return;
+    }
+    if (!strict) {
+      scaleScores(*form);
     }
     SmallVector<Operation *> members = form->members();
     std::map<std::string, double> numbers{

@@ -196,3 +196,70 @@ func.func @short(%x: tensor<2x5x8xf16>, %k: tensor<2x7x8xf16>, %v: tensor<2x7x4x
   } : tensor<2x5x4xf32>
   return %o : tensor<2x5x4xf32>
 }
+
+// -----
+
+// ONNX scales queries and keys. Keys are read as they are; their scale goes to
+// the scores, unless every rounding counts.
+
+// CHECK-LABEL: func.func @scaled_keys
+// CHECK: tw.reduce add (%i, %j, %k) over (%r) in <[8]>
+// CHECK: [[KEY:%.*]] = tw.load %{{.*}}[%i, %k, %r] : tensor<2x7x8xf16>
+// CHECK: [[WIDE:%.*]] = arith.extf [[KEY]]
+// CHECK: arith.mulf %{{.*}}, [[WIDE]]
+// CHECK-NOT: arith.mulf
+// CHECK: tw.map(%i, %j, %k)
+// CHECK: [[SCORE:%.*]] = tw.load
+// CHECK: arith.mulf [[SCORE]], %{{.*}}
+func.func @scaled_keys(%q: tensor<2x5x8xf16>, %keys: tensor<2x7x8xf16>, %v: tensor<2x7x4xf32>) -> tensor<5x2x4xf32> {
+  %k = tw.map(%h, %j, %d) {
+    %scale = arith.constant 0.5 : f32
+    %l = tw.load %keys[%h, %j, %d] : tensor<2x7x8xf16> -> f16
+    %m = arith.extf %l : f16 to f32
+    %n = arith.mulf %m, %scale : f32
+    %o = arith.truncf %n : f32 to f16
+    tw.yield %o : f16
+  } : tensor<2x7x8xf16>
+  %s = tw.reduce add(%h, %i, %j) over (%d) in <[8]> {
+    %l = tw.load %q[%h, %i, %d] : tensor<2x5x8xf16> -> f16
+    %m = tw.load %k[%h, %j, %d] : tensor<2x7x8xf16> -> f16
+    %lw = arith.extf %l : f16 to f32
+    %mw = arith.extf %m : f16 to f32
+    %n = arith.mulf %lw, %mw : f32
+    tw.yield %n : f32
+  } : tensor<2x5x7xf32>
+  %t = tw.map(%h, %i, %j) {
+    %one = arith.constant 1.0 : f32
+    %l = tw.load %s[%h, %i, %j] : tensor<2x5x7xf32> -> f32
+    %m = arith.addf %l, %one : f32
+    tw.yield %m : f32
+  } : tensor<2x5x7xf32>
+  %max = tw.reduce max(%h, %i) over (%j) in <[7]> {
+    %l = tw.load %t[%h, %i, %j] : tensor<2x5x7xf32> -> f32
+    tw.yield %l : f32
+  } : tensor<2x5xf32>
+  %e = tw.map(%h, %i, %j) {
+    %l = tw.load %t[%h, %i, %j] : tensor<2x5x7xf32> -> f32
+    %m = tw.load %max[%h, %i] : tensor<2x5xf32> -> f32
+    %d = arith.subf %l, %m : f32
+    %x = math.exp %d : f32
+    tw.yield %x : f32
+  } : tensor<2x5x7xf32>
+  %sum = tw.reduce add(%h, %i) over (%j) in <[7]> {
+    %l = tw.load %e[%h, %i, %j] : tensor<2x5x7xf32> -> f32
+    tw.yield %l : f32
+  } : tensor<2x5xf32>
+  %w = tw.map(%h, %i, %j) {
+    %l = tw.load %e[%h, %i, %j] : tensor<2x5x7xf32> -> f32
+    %m = tw.load %sum[%h, %i] : tensor<2x5xf32> -> f32
+    %d = arith.divf %l, %m : f32
+    tw.yield %d : f32
+  } : tensor<2x5x7xf32>
+  %y = tw.reduce add(%i, %h, %d) over (%j) in <[7]> {
+    %l = tw.load %w[%h, %i, %j] : tensor<2x5x7xf32> -> f32
+    %m = tw.load %v[%h, %j, %d] : tensor<2x7x4xf32> -> f32
+    %n = arith.mulf %l, %m : f32
+    tw.yield %n : f32
+  } : tensor<5x2x4xf32>
+  return %y : tensor<5x2x4xf32>
+}
