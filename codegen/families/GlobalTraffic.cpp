@@ -5,12 +5,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/GlobalTraffic.h"
-#include "codegen/families/AttentionTactics.h"
-#include "codegen/families/Guards.h"
-#include "codegen/families/KernelFrame.h"
-#include "codegen/families/MatrixProduct.h"
-#include "codegen/families/RowFold.h"
-#include "codegen/families/RowSchedule.h"
+#include "codegen/families/attention/AttentionTactics.h"
+#include "codegen/families/contract/MatrixProduct.h"
+#include "codegen/families/emit/Guards.h"
+#include "codegen/families/emit/KernelFrame.h"
+#include "codegen/families/rows/RowFold.h"
+#include "codegen/families/rows/RowSchedule.h"
 #include "ir/TensorTypes.h"
 #include <set>
 

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/KernelLibrary.h"
-#include "codegen/families/KernelFrame.h"
 #include "codegen/families/Region.h"
+#include "codegen/families/emit/KernelFrame.h"
 #include "ir/Slices.h"
 #include "passes/tile/InPlace.h"
 #include "llvm/ADT/StringExtras.h"

@@ -5,13 +5,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/ReferenceTactic.h"
-#include "codegen/families/Attention.h"
-#include "codegen/families/Grid.h"
-#include "codegen/families/Nest.h"
-#include "codegen/families/RowBlocks.h"
-#include "codegen/families/Rows.h"
-#include "codegen/families/Scatter.h"
-#include "codegen/families/Sequential.h"
+#include "codegen/families/attention/Attention.h"
+#include "codegen/families/emit/Grid.h"
+#include "codegen/families/nest/Nest.h"
+#include "codegen/families/rows/RowBlocks.h"
+#include "codegen/families/rows/Rows.h"
+#include "codegen/families/sequential/Scatter.h"
+#include "codegen/families/sequential/Sequential.h"
 
 using namespace mlir;
 

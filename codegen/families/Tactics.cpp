@@ -5,14 +5,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/Tactics.h"
-#include "codegen/families/Attention.h"
-#include "codegen/families/Nest.h"
-#include "codegen/families/NestSchedule.h"
 #include "codegen/families/ReferenceTactic.h"
-#include "codegen/families/RowBlocks.h"
-#include "codegen/families/Rows.h"
-#include "codegen/families/Scatter.h"
 #include "codegen/families/SimtTactics.h"
+#include "codegen/families/attention/Attention.h"
+#include "codegen/families/nest/Nest.h"
+#include "codegen/families/nest/NestSchedule.h"
+#include "codegen/families/rows/RowBlocks.h"
+#include "codegen/families/rows/Rows.h"
+#include "codegen/families/sequential/Scatter.h"
 
 using namespace mlir;
 using namespace tilewright::families;

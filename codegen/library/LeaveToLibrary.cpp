@@ -5,9 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/library/LeaveToLibrary.h"
-#include "codegen/families/ContractSimt.h"
-#include "codegen/families/MmaTactic.h"
-#include "codegen/families/MmaTile.h"
+#include "codegen/families/contract/ContractSimt.h"
+#include "codegen/families/contract/MmaTactic.h"
+#include "codegen/families/contract/MmaTile.h"
 #include "codegen/library/ProductCall.h"
 
 using namespace mlir;

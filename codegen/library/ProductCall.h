@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "codegen/families/MatrixProduct.h"
+#include "codegen/families/contract/MatrixProduct.h"
 #include "passes/plan/PlanBuilder.h"
 
 namespace tilewright::library {

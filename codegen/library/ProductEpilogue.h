@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "codegen/families/MatrixProduct.h"
+#include "codegen/families/contract/MatrixProduct.h"
 #include "runtime/format/module_generated.h"
 
 namespace tilewright::library {

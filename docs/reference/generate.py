@@ -60,7 +60,7 @@ def operators(build):
 def passes(_):
     text = ("# Passes\n\nThe passes by the folder that declares them, in alphabetical order; `tools/driver/Pipeline.cpp` says in which order "
             "they run. The layout\nphase begins with passes of `passes/fuse`: decomposition, unit axes, reshapes, inlining. `tilewright-opt` runs "
-            "each by the name below. The tile\nphase is two functions of `codegen/families/Packing.h` and "
+            "each by the name below. The tile\nphase is two functions of `codegen/families/contract/Packing.h` and "
             "`passes/tile/SelectTactic.h`, followed by constant folding; quantize holds no passes yet.\n")
     for phase, source in PHASES:
         text += f"\n## `passes/{phase}`\n\n" + tblgen("-gen-pass-doc", source)

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/driver/Compiler.h"
-#include "codegen/families/MmaTactic.h"
 #include "codegen/families/Tactics.h"
+#include "codegen/families/contract/MmaTactic.h"
 #include "frontend/Importer.h"
 #include "mlir/Parser/Parser.h"
 #include "runtime/Arena.h"

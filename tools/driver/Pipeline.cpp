@@ -10,8 +10,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/driver/Pipeline.h"
-#include "codegen/families/Packing.h"
-#include "codegen/families/SplitDepth.h"
+#include "codegen/families/contract/Packing.h"
+#include "codegen/families/contract/SplitDepth.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/fuse/Passes.h"
 #include "passes/layout/Passes.h"

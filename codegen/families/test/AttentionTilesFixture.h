@@ -6,8 +6,8 @@
 
 #pragma once
 
-#include "codegen/families/Attention.h"
-#include "codegen/families/AttentionTile.h"
+#include "codegen/families/attention/Attention.h"
+#include "codegen/families/attention/AttentionTile.h"
 #include "codegen/families/test/AttentionCases.h"
 #include "codegen/families/test/Floats.h"
 #include "codegen/families/test/MmaCases.h"

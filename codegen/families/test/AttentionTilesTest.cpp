@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/families/Grid.h"
+#include "codegen/families/emit/Grid.h"
 #include "codegen/families/test/AttentionTilesFixture.h"
 
 using namespace tilewright;

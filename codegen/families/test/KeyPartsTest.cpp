@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/families/KeyParts.h"
-#include "codegen/families/Grid.h"
+#include "codegen/families/attention/KeyParts.h"
+#include "codegen/families/emit/Grid.h"
 #include "codegen/families/test/AttentionTilesFixture.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -6,8 +6,8 @@
 
 #pragma once
 
-#include "codegen/families/ContractSimt.h"
-#include "codegen/families/MmaTile.h"
+#include "codegen/families/contract/ContractSimt.h"
+#include "codegen/families/contract/MmaTile.h"
 #include "codegen/families/test/SimtRegion.h"
 
 namespace tilewright::test {

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/families/MmaTactic.h"
-#include "codegen/families/MmaTile.h"
+#include "codegen/families/contract/MmaTactic.h"
+#include "codegen/families/contract/MmaTile.h"
 #include "codegen/families/test/MmaCases.h"
 #include <iostream>
 

@@ -7,8 +7,8 @@
 #include "codegen/families/test/TestRegion.h"
 
 #include "codegen/families/KernelLibrary.h"
-#include "codegen/families/Packing.h"
 #include "codegen/families/Tactics.h"
+#include "codegen/families/contract/Packing.h"
 #include "passes/tile/SelectTactic.h"
 
 #include "mlir/Parser/Parser.h"
