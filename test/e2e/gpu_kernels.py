@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""gpu_kernels.py TILEWRIGHT [--only CONFIGURATION,…] [--targets sm_80,…]: kernels for GPUs compile, and keep to their registers.
+"""gpu_kernels.py TILEWRIGHT [--only CONFIGURATION,…] [--targets sm_80,…] [--times]: kernels for GPUs compile, and keep to their registers.
 
 Compiles configurations of the real models for each architecture, which takes NVRTC and no GPU, and prints how many kernels there
-are, their registers, and what they spill. Exit code 1 when a model does not compile or a kernel spills; 77: the models or NVRTC
+are, their registers, and what they spill; with --times how long NVRTC takes for each, when nothing comes from the cache, and that
+a second compile takes all from there. Exit code 1 when a model does not compile or a kernel spills; 77: the models or NVRTC
 are not there.
 """
 
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -21,13 +23,19 @@ ARCHITECTURES = ["sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120a"]
 SKIPPED, NO_COMPILER = 77, "TW1311"
 
 
-def kernels_of(program, configuration, architecture, folder):
-    """What `inspect` says of the kernels of all variants, or an error."""
+def kernels_of(program, configuration, architecture, folder, times, cache):
+    """What `inspect` says of the kernels of all variants, or an error; `times` gets those of NVRTC."""
     module = os.path.join(folder, "model.twm")
-    command = [program, "compile", configurations.model_path(configuration), "-o", module, "--target", f"cuda:{architecture}"]
-    process = subprocess.run(command, capture_output=True, text=True, check=False)
-    if process.returncode:
-        return process.stderr.strip()
+    command = [program, "compile", configurations.model_path(configuration), "-o", module, "--target", f"cuda:{architecture}", "--json"]
+    environment = {**os.environ, "XDG_CACHE_HOME": cache} if cache else os.environ
+    for is_second in (False, True) if cache else (False,):
+        process = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        if process.returncode:
+            return process.stderr.strip()
+        spent = json.loads(process.stdout)["nvrtc_ms"]
+        if is_second and spent:
+            return f"a second compile asks NVRTC for {len(spent)} kernels"
+        times += spent
     text = subprocess.run([program, "inspect", module, "--json"], capture_output=True, text=True, check=True).stdout
     return [kernel for variant in json.loads(text)["variants"] for kernel in variant["device_kernels"]]
 
@@ -37,7 +45,17 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--only", default="squeezenet_b1")
     parser.add_argument("--targets", default=",".join(ARCHITECTURES))
+    parser.add_argument("--times", action="store_true", help="with an empty cache")
     arguments = parser.parse_args()
+    times, failures = [], 0
+    with tempfile.TemporaryDirectory() as cache:
+        failures = compile_all(arguments, times, cache if arguments.times else None)
+    if times and arguments.times:
+        print(f"NVRTC: {len(times)} kernels, {statistics.median(times):.0f} ms each (median), {max(times):.0f} ms at most")
+    return failures
+
+
+def compile_all(arguments, times, cache):
     known = configurations.load()
     failures = 0
     for name in known if arguments.only == "all" else arguments.only.split(","):
@@ -46,7 +64,7 @@ def main():
             return SKIPPED
         for architecture in arguments.targets.split(","):
             with tempfile.TemporaryDirectory() as folder:
-                kernels = kernels_of(arguments.program, known[name], architecture, folder)
+                kernels = kernels_of(arguments.program, known[name], architecture, folder, times, cache)
             if isinstance(kernels, str):
                 print(f"{name} for {architecture}: {kernels}")
                 if NO_COMPILER in kernels:

@@ -169,9 +169,13 @@ Result<std::vector<CudaKernel>>
 compilePlannedCuda(ModuleOp module, ModuleOp kernels, plan::BuiltPlan &planned,
                    const BackendOptions &options, DecisionLog &log,
                    DecisionLog &planLog) {
+  llvm::StringMap<double> spent; // what the next round takes from the cache
   while (true) {
     Result<std::vector<CudaKernel>> compiled = compileAllCuda(kernels, options);
     TW_RETURN_IF_ERROR(compiled.status());
+    for (CudaKernel &kernel : *compiled) {
+      kernel.milliseconds = spent[kernel.name] += kernel.milliseconds;
+    }
     Result<bool> changed = dropSpillingTiles(module, *compiled, options, log);
     TW_RETURN_IF_ERROR(changed.status());
     if (!*changed) {

@@ -259,6 +259,13 @@ Status Compile::codegen() {
     second.cuda = forAll;
     parts.variants.push_back(second);
   }
+  for (const auto *compiled : {&*cuda, &forAll}) {
+    for (const CudaKernel &kernel : *compiled) {
+      if (kernel.milliseconds > 0) {
+        result.summary.nvrtcMilliseconds.push_back(kernel.milliseconds);
+      }
+    }
+  }
   parts.modelName = modelName;
   log.append(planLog);
   parts.decisions = toJson(log);

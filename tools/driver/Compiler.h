@@ -68,6 +68,8 @@ struct CompileSummary {
   int64_t constantBytes = 0;
   double milliseconds = 0; // the whole compile
   std::map<std::string, double> phaseMilliseconds;
+  /// GPU: of each kernel that NVRTC compiled; the others came from the cache.
+  std::vector<double> nvrtcMilliseconds;
 };
 
 struct CompileResult {

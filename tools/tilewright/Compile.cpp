@@ -124,7 +124,8 @@ void CompileCommand::print(const CompileOptions &options,
                              {"target", level},
                              {"module_bytes", result.module.size()},
                              {"compile_ms", summary.milliseconds},
-                             {"phase_ms", summary.phaseMilliseconds}};
+                             {"phase_ms", summary.phaseMilliseconds},
+                             {"nvrtc_ms", summary.nvrtcMilliseconds}};
     object.update(nlohmann::json::parse(toJson(summary)));
     std::printf("%s\n", dumpJson(object).c_str());
     return;

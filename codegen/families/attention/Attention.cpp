@@ -228,12 +228,7 @@ Result<twk::KernelOp> buildAttention(const FusedRegion &region,
                                      const TargetSpec &target, StringRef name,
                                      OpBuilder &builder) {
   KernelFrame frame(region, target, name, builder);
-  Status status = emitKernel(frame, region, parameters);
-  if (!status) {
-    frame.getKernel()->erase();
-    return status;
-  }
-  return frame.getKernel();
+  return frame.finish(emitKernel(frame, region, parameters));
 }
 
 } // namespace tilewright::families

@@ -361,12 +361,7 @@ Result<twk::KernelOp> buildAttentionTiles(const FusedRegion &region,
   KernelFrame frame(region, target, name, builder);
   frame.getKernel()->setAttr(twk::residentAttr, builder.getI64IntegerAttr(1));
   AttentionForm form = attentionOf(region);
-  Status status = TilesEmitter(frame, form, tile, problem).run();
-  if (!status) {
-    frame.getKernel()->erase();
-    return status;
-  }
-  return frame.getKernel();
+  return frame.finish(TilesEmitter(frame, form, tile, problem).run());
 }
 
 } // namespace tilewright::families

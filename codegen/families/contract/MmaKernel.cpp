@@ -18,11 +18,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/contract/MmaKernel.h"
+#include "codegen/families/contract/ProductResults.h"
 #include "codegen/families/contract/SharedTile.h"
-#include "codegen/families/emit/BodyEmitter.h"
 #include "codegen/families/emit/IndexMath.h"
-#include "codegen/families/emit/MemoryAccess.h"
-#include "codegen/families/emit/ReshapeCoordinates.h"
 #include "codegen/families/emit/VectorAccess.h"
 #include "codegen/families/nest/SimtVectors.h"
 #include "codegen/families/nest/TaskLoop.h"
@@ -83,8 +81,7 @@ private:
   Value product(Value x, Value y, Value sum);
   void spillSums(ArrayRef<Value> sums);
   Status finish();
-  Status finishElements(Value row, Value column);
-  void store(Value value, ArrayRef<Lanes> coordinates);
+  Status finishElements(Value row, Value column, const Lanes &sum);
 
   Value plus(Value x, int64_t y) { return math.plus(x, y); }
   Value plus(Value x, Value y) { return math.plus(x, y); }
@@ -374,8 +371,7 @@ Status MmaEmitter::finish() {
                           b.vectorOf(sumType), sumMemory, at,
                           /*nontemporal=*/false,
                           llvm::MaybeAlign(MmaTile::chunkBytes)));
-    frame.setRegister(contraction.reduce.getResult(), 0, sum);
-    Status status = finishElements(globalRow, globalColumn);
+    Status status = finishElements(globalRow, globalColumn, sum);
     b.setWidth(1);
     return status;
   }));
@@ -384,7 +380,7 @@ Status MmaEmitter::finish() {
 
 /// Runs the maps for the elements from `column` on, as many as the builder has
 /// lanes.
-Status MmaEmitter::finishElements(Value row, Value column) {
+Status MmaEmitter::finishElements(Value row, Value column, const Lanes &sum) {
   SmallVector<Lanes> all = batch;
   splitIndex(frame, contraction, contraction.rows, row, all);
   splitIndex(frame, contraction, contraction.columns, column, all);
@@ -392,30 +388,7 @@ Status MmaEmitter::finishElements(Value row, Value column) {
     Lanes &last = all[contraction.columns.back()];
     last = Lanes::coordinate(b.first(last), b.getWidth());
   }
-  ArrayRef<Lanes> coordinates =
-      ArrayRef(all).take_front(region.parallel.size());
-  store(contraction.reduce.getResult(), coordinates);
-  for (Operation *primitive : ArrayRef(region.primitives).drop_front()) {
-    auto map = cast<MapOp>(primitive);
-    BodyEmitter emitter(frame, map.getBody().front(), Value());
-    SmallVector<Lanes> own = reshapeCoordinates(frame, region.parallel,
-                                                map.getDomain(), coordinates);
-    TW_RETURN_IF_ERROR(emitter.emit(0, own));
-    for (auto [result, yielded] :
-         llvm::zip(map.getResults(), yieldOf(map).getOperands())) {
-      frame.setRegister(result, 0, emitter.get(yielded));
-      store(result, own);
-    }
-  }
-  frame.clearRegisters();
-  return Status::ok();
-}
-
-void MmaEmitter::store(Value value, ArrayRef<Lanes> coordinates) {
-  for (const Memory &memory : frame.outputsOf(value)) {
-    Lanes offset = offsetOf(frame, memory, value.getType(), coordinates);
-    storeLanes(frame, memory, offset, *frame.registerOf(value, 0), Value());
-  }
+  return finishSums(frame, contraction.reduce, all, sum);
 }
 
 Result<twk::KernelOp> buildMma(const FusedRegion &region,
@@ -423,12 +396,7 @@ Result<twk::KernelOp> buildMma(const FusedRegion &region,
                                const MmaTile &tile, const TargetSpec &target,
                                StringRef name, OpBuilder &builder) {
   KernelFrame frame(region, target, name, builder);
-  Status status = MmaEmitter(frame, contraction, tile).run();
-  if (!status) {
-    frame.getKernel()->erase();
-    return status;
-  }
-  return frame.getKernel();
+  return frame.finish(MmaEmitter(frame, contraction, tile).run());
 }
 
 } // namespace tilewright::families

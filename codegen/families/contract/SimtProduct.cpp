@@ -16,11 +16,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/contract/ContractSimt.h"
+#include "codegen/families/contract/ProductResults.h"
 #include "codegen/families/contract/SharedTile.h"
 #include "codegen/families/emit/BodyEmitter.h"
 #include "codegen/families/emit/IndexMath.h"
-#include "codegen/families/emit/MemoryAccess.h"
-#include "codegen/families/emit/ReshapeCoordinates.h"
 #include "codegen/families/emit/VectorAccess.h"
 #include "codegen/families/nest/SimtVectors.h"
 #include "codegen/families/nest/TaskLoop.h"
@@ -85,7 +84,6 @@ private:
   Status fetch(Side &side, Value stage, Value chunk);
   Value position(const Side &side, Value number);
   Status results();
-  Status finish(ArrayRef<Lanes> at, const Lanes &sum);
   Value extentOf(ArrayRef<unsigned> group);
   Status each(int64_t count, StringRef name,
               llvm::function_ref<Status(Value)> body,
@@ -396,7 +394,8 @@ Status ProductEmitter::results() {
                     Value first =
                         math.plus(math.times(i, tile.threadColumns), number);
                     if (width == 1) {
-                      return finish(at, Lanes::scalar(load(sums, first)));
+                      return finishSums(frame, product.reduce, at,
+                                        Lanes::scalar(load(sums, first)));
                     }
                     SmallVector<Value> values;
                     for (int64_t lane = 0; lane < width; ++lane) {
@@ -406,7 +405,8 @@ Status ProductEmitter::results() {
                         VectorType::get({width}, f32), values);
                     at[last] = Lanes::coordinate(b.first(at[last]), width);
                     b.setWidth(width);
-                    Status status = finish(at, Lanes::vector(sum));
+                    Status status = finishSums(frame, product.reduce, at,
+                                               Lanes::vector(sum));
                     b.setWidth(1);
                     return status;
                   });
@@ -415,53 +415,13 @@ Status ProductEmitter::results() {
   return width > 1 ? takeVectorsApart(*loop.getBody()) : Status::ok();
 }
 
-/// Runs the maps over one sum, or a run of them, and writes what the region
-/// yields.
-Status ProductEmitter::finish(ArrayRef<Lanes> coordinates, const Lanes &sum) {
-  frame.clearRegisters();
-  ArrayRef<Lanes> at = coordinates.take_front(region.parallel.size());
-  auto keep = [&](Value value, const Lanes &lanes, ArrayRef<Lanes> own) {
-    frame.setRegister(value, 0, lanes);
-    for (const Memory &memory : frame.outputsOf(value)) {
-      storeLanes(frame, memory, offsetOf(frame, memory, value.getType(), own),
-                 lanes, Value());
-    }
-  };
-  ReduceOp reduce = product.reduce;
-  Type element = scalarType(elementTypeOf(reduce.getType()));
-  Lanes result = sum;
-  if (element != f32) {
-    Type type = sum.isVector() ? Type(b.vectorOf(element)) : element;
-    result.value = b.create<arith::TruncFOp>(type, sum.value);
-  }
-  keep(reduce.getResult(), result, at);
-  for (Operation *op : ArrayRef(region.primitives).drop_front()) {
-    auto map = cast<MapOp>(op);
-    SmallVector<Lanes> own =
-        reshapeCoordinates(frame, region.parallel, map.getDomain(), at);
-    BodyEmitter emitter(frame, map.getBody().front(), Value());
-    TW_RETURN_IF_ERROR(emitter.emit(0, own));
-    for (auto [value, yielded] :
-         llvm::zip(map.getResults(), yieldOf(map).getOperands())) {
-      keep(value, emitter.get(yielded), own);
-    }
-  }
-  frame.clearRegisters();
-  return Status::ok();
-}
-
 Result<twk::KernelOp> buildContractSimt(const FusedRegion &region,
                                         const ContractTile &tile,
                                         const TargetSpec &target,
                                         StringRef name, OpBuilder &builder) {
   KernelFrame frame(region, target, name, builder);
   MatrixProduct product = *matchSumOfProducts(region);
-  Status status = ProductEmitter(frame, product, tile).run();
-  if (!status) {
-    frame.getKernel()->erase();
-    return status;
-  }
-  return frame.getKernel();
+  return frame.finish(ProductEmitter(frame, product, tile).run());
 }
 
 } // namespace tilewright::families

@@ -85,6 +85,14 @@ KernelFrame::KernelFrame(const FusedRegion &region, const TargetSpec &target,
 }
 
 /// A small constant of the region is a table on the stack.
+Result<twk::KernelOp> KernelFrame::finish(const Status &status) {
+  if (!status) {
+    kernel->erase();
+    return status;
+  }
+  return kernel;
+}
+
 void KernelFrame::makeConstant(ConstantOp constant) {
   auto values = dyn_cast<DenseElementsAttr>(constant.getValue());
   if (!values) {

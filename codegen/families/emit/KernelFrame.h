@@ -65,6 +65,9 @@ public:
   const TargetSpec &getTarget() const { return target; }
   const FusedRegion &getRegion() const { return region; }
   twk::KernelOp getKernel() const { return kernel; }
+  /// \returns the kernel, or erases what there is of it if `status` is an
+  /// error, and returns that.
+  Result<twk::KernelOp> finish(const Status &status);
   /// Whether the kernel is for one of a GPU's threads.
   bool isSimt() { return kernel.isSimt(); }
 

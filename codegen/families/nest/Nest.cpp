@@ -648,11 +648,7 @@ Result<twk::KernelOp> buildNest(const FusedRegion &region,
   if (status && frame.isSimt() && parameters.width > 1) {
     status = takeVectorsApart(frame.getKernel().getEntry());
   }
-  if (!status) {
-    frame.getKernel()->erase();
-    return status;
-  }
-  return frame.getKernel();
+  return frame.finish(status);
 }
 
 } // namespace tilewright::families

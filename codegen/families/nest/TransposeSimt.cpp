@@ -296,12 +296,7 @@ Result<twk::KernelOp> TransposedMaps::build(FusedOp op,
   Result<Crossing> crossing = requireCrossing(*region);
   TW_RETURN_IF_ERROR(crossing.status());
   KernelFrame frame(*region, target, kernelName, builder);
-  Status status = TransposeEmitter(frame, *crossing).run();
-  if (!status) {
-    frame.getKernel()->erase();
-    return status;
-  }
-  return frame.getKernel();
+  return frame.finish(TransposeEmitter(frame, *crossing).run());
 }
 
 } // namespace tilewright::families

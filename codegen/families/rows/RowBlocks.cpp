@@ -343,11 +343,7 @@ Result<twk::KernelOp> buildRowBlocks(const FusedRegion &region,
   rowParameters.width = parameters.wide ? 1 : rowWidth(parts.rows, target);
   Status status =
       RowBlockEmitter(frame, parts, parameters, rowParameters).run();
-  if (!status) {
-    frame.getKernel()->erase();
-    return status;
-  }
-  return frame.getKernel();
+  return frame.finish(status);
 }
 
 } // namespace tilewright::families

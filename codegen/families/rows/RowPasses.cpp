@@ -499,11 +499,7 @@ Result<twk::KernelOp> RowPasses::build(FusedOp op, const TargetSpec &target,
   if (status && width > 1) {
     status = takeVectorsApart(frame.getKernel().getEntry());
   }
-  if (!status) {
-    frame.getKernel()->erase();
-    return status;
-  }
-  return frame.getKernel();
+  return frame.finish(status);
 }
 
 } // namespace tilewright::families

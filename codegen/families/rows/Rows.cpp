@@ -433,12 +433,7 @@ Result<twk::KernelOp> buildRows(const FusedRegion &region,
                                 const TargetSpec &target, StringRef name,
                                 OpBuilder &builder) {
   KernelFrame frame(region, target, name, builder);
-  Status status = RowEmitter(frame, region, parameters).run();
-  if (!status) {
-    frame.getKernel()->erase();
-    return status;
-  }
-  return frame.getKernel();
+  return frame.finish(RowEmitter(frame, region, parameters).run());
 }
 
 } // namespace tilewright::families

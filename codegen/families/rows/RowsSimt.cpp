@@ -341,11 +341,7 @@ Result<twk::KernelOp> buildRowsSimt(const FusedRegion &region,
   if (status && width > 1) {
     status = takeVectorsApart(frame.getKernel().getEntry());
   }
-  if (!status) {
-    frame.getKernel()->erase();
-    return status;
-  }
-  return frame.getKernel();
+  return frame.finish(status);
 }
 
 } // namespace tilewright::families

@@ -410,12 +410,7 @@ Result<twk::KernelOp> buildScatter(const FusedRegion &region,
                                    const TargetSpec &target, StringRef name,
                                    OpBuilder &builder) {
   KernelFrame frame(region, target, name, builder);
-  Status status = ScatterEmitter(frame, parameters).run();
-  if (!status) {
-    frame.getKernel()->erase();
-    return status;
-  }
-  return frame.getKernel();
+  return frame.finish(ScatterEmitter(frame, parameters).run());
 }
 
 } // namespace tilewright::families

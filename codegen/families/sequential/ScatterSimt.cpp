@@ -92,12 +92,7 @@ Result<twk::KernelOp> OwnedScatter::build(FusedOp op, const TargetSpec &target,
   Result<FusedRegion> region = analyseRegion(op);
   TW_RETURN_IF_ERROR(region.status());
   KernelFrame frame(*region, target, kernelName, builder);
-  Status status = OwnerEmitter(frame, ownersOf(parametersOf(op))).run();
-  if (!status) {
-    frame.getKernel()->erase();
-    return status;
-  }
-  return frame.getKernel();
+  return frame.finish(OwnerEmitter(frame, ownersOf(parametersOf(op))).run());
 }
 
 } // namespace tilewright::families

@@ -167,12 +167,7 @@ Result<twk::KernelOp> buildSequential(const FusedRegion &region,
                                       const TargetSpec &target, StringRef name,
                                       OpBuilder &builder) {
   KernelFrame frame(region, target, name, builder);
-  Status status = ScanEmitter(frame).run();
-  if (!status) {
-    frame.getKernel()->erase();
-    return status;
-  }
-  return frame.getKernel();
+  return frame.finish(ScanEmitter(frame).run());
 }
 
 } // namespace tilewright::families
