@@ -158,32 +158,24 @@ void TilesEmitter::spillRow(int64_t row, Value factor,
 
 /// Several elements are on their way at once.
 Status TilesEmitter::finish() {
-  int64_t count = tile.rows() * problem.values, together = 4;
-  auto loop = b.create<scf::ForOp>(thread, b.constantIndex(count),
-                                   b.constantIndex(tile.threads() * together));
-  loop->setAttr(twk::nameAttr, b.getStringAttr("first"));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  auto inner = b.create<scf::ForOp>(
-      b.constantIndex(0), b.constantIndex(together), b.constantIndex(1));
-  inner->setAttr(twk::nameAttr, b.getStringAttr("i"));
-  inner->setAttr(twk::unrollAttr, b.getUnitAttr());
-  b.setInsertionPointToStart(inner.getBody());
-  Value element =
-      math.plus(loop.getInductionVar(),
-                math.times(inner.getInductionVar(), tile.threads()));
-  Value row = b.named("row", math.over(element, problem.values)),
-        column = b.named("column", math.mod(element, problem.values));
-  Value place = b.named("place", math.plus(blockRow, row));
-  Value exists = math.both(math.isLess(row, b.constantIndex(tile.rows())),
-                           math.isLess(place, rowCount));
-  return emitIf(b, exists, [&] {
-    int64_t stride = problem.valueElements() + MmaTile::sumPadding;
-    Value value = b.create<memref::LoadOp>(
-        sumMemory, math.plus(math.times(row, stride), column));
-    return kernel.store(
-        value, kernel.result(enterRow(place), Lanes::index(column)), Value());
-  });
+  constexpr int64_t together = 4;
+  auto storeOne = [&](Value element) {
+    Value row = b.named("row", math.over(element, problem.values)),
+          column = b.named("column", math.mod(element, problem.values));
+    Value place = b.named("place", math.plus(blockRow, row));
+    Value exists = math.both(math.isLess(row, b.constantIndex(tile.rows())),
+                             math.isLess(place, rowCount));
+    return emitIf(b, exists, [&] {
+      int64_t stride = problem.valueElements() + MmaTile::sumPadding;
+      Value value = b.create<memref::LoadOp>(
+          sumMemory, math.plus(math.times(row, stride), column));
+      return kernel.store(
+          value, kernel.result(enterRow(place), Lanes::index(column)), Value());
+    });
+  };
+  return emitSharedLoop(b, thread, tile.rows() * problem.values, tile.threads(),
+                        together, storeOne)
+      .status();
 }
 
 } // namespace tilewright::families

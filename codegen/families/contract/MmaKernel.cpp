@@ -342,40 +342,34 @@ Status MmaEmitter::finish() {
   int64_t width = std::min(epilogueWidth(region, last), sumsAtOnce);
   int64_t runs = tile.rows * tile.columns / width;
   int64_t together = std::clamp<int64_t>(runs / tile.threads(), 1, 4);
-  auto loop = b.create<scf::ForOp>(thread, b.constantIndex(runs),
-                                   b.constantIndex(tile.threads() * together));
-  loop->setAttr(twk::nameAttr, b.getStringAttr("first"));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  auto inner = b.create<scf::ForOp>(
-      b.constantIndex(0), b.constantIndex(together), b.constantIndex(1));
-  inner->setAttr(twk::nameAttr, b.getStringAttr("i"));
-  inner->setAttr(twk::unrollAttr, b.getUnitAttr());
-  b.setInsertionPointToStart(inner.getBody());
-  Value element = times(plus(loop.getInductionVar(),
-                             times(inner.getInductionVar(), tile.threads())),
-                        width);
-  Value row = over(element, tile.columns), column = mod(element, tile.columns);
-  Value globalRow = plus(firstRow, row),
-        globalColumn = plus(firstColumn, column);
-  Value exists =
-      math.both(math.isLess(globalRow, extentOf(contraction.rows)),
-                math.isLess(globalColumn, extentOf(contraction.columns)));
-  TW_RETURN_IF_ERROR(emitIf(b, exists, [&] {
-    int64_t stride = tile.columns + MmaTile::sumPadding;
-    Value at = plus(times(row, stride), column);
-    b.setWidth(width);
-    Lanes sum = width == 1
-                    ? Lanes::scalar(b.create<memref::LoadOp>(sumMemory, at))
-                    : Lanes::vector(b.create<vector::LoadOp>(
-                          b.vectorOf(sumType), sumMemory, at,
-                          /*nontemporal=*/false,
-                          llvm::MaybeAlign(MmaTile::chunkBytes)));
-    Status status = finishElements(globalRow, globalColumn, sum);
-    b.setWidth(1);
-    return status;
-  }));
-  return width > 1 ? takeVectorsApart(*loop.getBody()) : Status::ok();
+  auto finishRun = [&](Value run) {
+    Value element = times(run, width);
+    Value row = over(element, tile.columns),
+          column = mod(element, tile.columns);
+    Value globalRow = plus(firstRow, row),
+          globalColumn = plus(firstColumn, column);
+    Value exists =
+        math.both(math.isLess(globalRow, extentOf(contraction.rows)),
+                  math.isLess(globalColumn, extentOf(contraction.columns)));
+    return emitIf(b, exists, [&] {
+      int64_t stride = tile.columns + MmaTile::sumPadding;
+      Value at = plus(times(row, stride), column);
+      b.setWidth(width);
+      Lanes sum = width == 1
+                      ? Lanes::scalar(b.create<memref::LoadOp>(sumMemory, at))
+                      : Lanes::vector(b.create<vector::LoadOp>(
+                            b.vectorOf(sumType), sumMemory, at,
+                            /*nontemporal=*/false,
+                            llvm::MaybeAlign(MmaTile::chunkBytes)));
+      Status status = finishElements(globalRow, globalColumn, sum);
+      b.setWidth(1);
+      return status;
+    });
+  };
+  Result<scf::ForOp> loop =
+      emitSharedLoop(b, thread, runs, tile.threads(), together, finishRun);
+  TW_RETURN_IF_ERROR(loop.status());
+  return width > 1 ? takeVectorsApart(*loop->getBody()) : Status::ok();
 }
 
 /// Runs the maps for the elements from `column` on, as many as the builder has

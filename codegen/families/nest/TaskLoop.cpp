@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/families/nest/TaskLoop.h"
+#include "codegen/families/emit/IndexMath.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -18,6 +19,25 @@ Status emitLoop(LaneBuilder &b, Value from, Value to, int64_t step,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   return body(loop.getInductionVar());
+}
+
+Result<scf::ForOp> emitSharedLoop(LaneBuilder &b, Value thread, int64_t count,
+                                  int64_t threads, int64_t together,
+                                  llvm::function_ref<Status(Value)> body) {
+  auto loop = b.create<scf::ForOp>(thread, b.constantIndex(count),
+                                   b.constantIndex(threads * together));
+  loop->setAttr(twk::nameAttr, b.getStringAttr("first"));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  auto inner = b.create<scf::ForOp>(
+      b.constantIndex(0), b.constantIndex(together), b.constantIndex(1));
+  inner->setAttr(twk::nameAttr, b.getStringAttr("i"));
+  inner->setAttr(twk::unrollAttr, b.getUnitAttr());
+  b.setInsertionPointToStart(inner.getBody());
+  IndexMath math(b);
+  TW_RETURN_IF_ERROR(body(math.plus(
+      loop.getInductionVar(), math.times(inner.getInductionVar(), threads))));
+  return loop;
 }
 
 Status emitIf(LaneBuilder &b, Value condition,

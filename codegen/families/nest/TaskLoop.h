@@ -7,6 +7,7 @@
 #pragma once
 
 #include "codegen/families/emit/KernelFrame.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tilewright::families {
 
@@ -21,6 +22,15 @@ emitTaskLoop(KernelFrame &frame, llvm::ArrayRef<Lanes> counts,
 /// Emits a loop without carried values.
 Status emitLoop(LaneBuilder &b, mlir::Value from, mlir::Value to, int64_t step,
                 llvm::function_ref<Status(mlir::Value)> body);
+
+/// Emits a loop in which the `threads` of a GPU's block share the numbers below
+/// `count`, `together` of each thread at once, so that their accesses to memory
+/// overlap. `body` gets a number, which may be `count` or more. \returns the
+/// loop.
+Result<mlir::scf::ForOp>
+emitSharedLoop(LaneBuilder &b, mlir::Value thread, int64_t count,
+               int64_t threads, int64_t together,
+               llvm::function_ref<Status(mlir::Value)> body);
 
 /// Emits `body` under a condition.
 Status emitIf(LaneBuilder &b, mlir::Value condition,
