@@ -60,15 +60,17 @@ static std::optional<EvenNumbers> evenNumbers(ConstantOp constant) {
     ++result.axis;
   }
   SmallVector<int64_t> numbers;
+  constexpr int64_t most = int64_t(1) << 31; // no sum below overflows
   for (const APInt &number : elements) {
     numbers.push_back(number.getSExtValue());
+    if (numbers.back() <= -most || numbers.back() >= most) {
+      return std::nullopt;
+    }
   }
-  constexpr int64_t most = int64_t(1) << 31;
   result.start = numbers[0];
   result.step = numbers.size() > 1 ? numbers[1] - numbers[0] : 0;
   for (auto [i, number] : llvm::enumerate(numbers)) {
-    if (std::abs(number) >= most ||
-        number != result.start + static_cast<int64_t>(i) * result.step) {
+    if (number != result.start + static_cast<int64_t>(i) * result.step) {
       return std::nullopt;
     }
   }

@@ -131,6 +131,7 @@ private:
   Status takeResults(std::vector<Place> &results);
   Status reportTimes();
   void labelBuffers();
+  void findWriters();
   void beginLives(uint32_t function, uint32_t position);
   void endLives(uint32_t function, uint32_t position);
 

@@ -209,7 +209,7 @@ struct RowsPlan {
   uint32_t x = b.parameter(0, "x", DType_F32, {rows});
   uint32_t start = b.parameter(0, "start", DType_F32, {b.size(3)});
 
-  RowsPlan() {
+  explicit RowsPlan(bool isOverwritten = false) {
     b.function(0).binds = {Bind(x, 0, n)};
     b.evaluated(rows);
     uint32_t three = b.size(3);
@@ -236,10 +236,26 @@ struct RowsPlan {
     for (uint32_t result : {goOut, stateOut, scanState, scanNumber, scanGo}) {
       b.result(body, result);
     }
-    uint32_t trips = b.owned("trips", DType_I64, {});
+    uint32_t trips = b.owned("trips", DType_I64, {}), written = trips;
     auto &write = b.command<WriteSizesT>(0);
     write.to = trips;
     write.sizes = {rows};
+    if (isOverwritten) {
+      // The sizes are not what the loop gets: a kernel adds one in their place.
+      write.sizes = {b.evaluated(b.expr(ExprOp_Sub, rows, b.size(1)))};
+      uint32_t more = b.value("more", DType_I64, {}, Storage_Alias, trips);
+      b.launch(0, b.kernel("increment", R"(
+extern "C" __global__ void increment(const long long *x, long long *y,
+                                     long long tasks, unsigned char *workspace,
+                                     int *status) {
+  if (threadIdx.x == 0) {
+    y[0] = x[0] + 1;
+  }
+})"),
+               {trips, more}, {}, b.size(1))
+          .results = 1;
+      trips = more;
+    }
     uint32_t last = b.owned("last", DType_F32, {three});
     uint32_t states = b.owned("states", DType_F32, {rows, three});
     uint32_t numbers = b.owned("numbers", DType_I64, {rows});
@@ -251,7 +267,7 @@ struct RowsPlan {
     loop.carried = {start};
     loop.outputs = {int32_t(last), int32_t(states), int32_t(numbers),
                     int32_t(went)};
-    b.lastCommand(0).release = {trips};
+    b.lastCommand(0).release = {written};
     for (uint32_t result : {last, states, numbers, went}) {
       b.result(0, result);
     }
@@ -300,6 +316,16 @@ TEST_F(GpuControlFlow, LoopsOverSizesAreRecorded) {
       EXPECT_EQ(context->statistics().replays, ++replays);
     }
   }
+}
+
+TEST_F(GpuControlFlow, SizesThatAKernelOverwritesAreRead) {
+  RowsPlan plan(/*isOverwritten=*/true);
+  auto context = plan.b.context();
+  ASSERT_TRUE(context);
+  for (int64_t trips : {5, 1, 5, 5}) {
+    plan.expectRun(*context, trips, 3);
+  }
+  EXPECT_EQ(context->statistics().replays, 0u);
 }
 
 TEST_F(GpuControlFlow, LongLoopsAreNotRecorded) {
