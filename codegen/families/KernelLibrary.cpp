@@ -183,7 +183,8 @@ static bool isSmall(tw::FusedOp op, const Launch &launch,
     std::optional<tw::Slice> slice = tw::sliceOf(value);
     return fits(tw::dimsOf(slice ? slice->whole : value.getType()));
   };
-  if (!fits({launch.workspaceBytes}) ||
+  // Sizes beyond those of tensors and domains are compared with indices.
+  if (!fits(launch.sizes) || !fits({launch.workspaceBytes}) ||
       !llvm::all_of(op.getInputs(), tensorFits) ||
       !llvm::all_of(op.getResults(), tensorFits)) {
     return false;

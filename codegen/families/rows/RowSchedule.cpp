@@ -70,6 +70,46 @@ static bool isOfRow(const FusedRegion &region, Value scalar) {
   });
 }
 
+/// Whether two scalars are one, or the same element of one tensor.
+static bool areEqual(Value x, Value y) {
+  auto first = x.getDefiningOp<LoadOp>(), second = y.getDefiningOp<LoadOp>();
+  if (x == y || !first || !second) {
+    return x == y;
+  }
+  return first.getSource() == second.getSource() && !first.getGuard() &&
+         !second.getGuard() && placeOf(first) && placeOf(second) &&
+         *placeOf(first) == *placeOf(second);
+}
+
+/// Whether `shift` is the sum of x over the row and some factors: then it is
+/// not finite where an x is not.
+static bool isMeanOf(const FusedRegion &region, Value shift, Value x) {
+  while (auto load = shift.getDefiningOp<LoadOp>()) {
+    auto map = load.getSource().getDefiningOp<MapOp>();
+    if (!map || load.getGuard()) {
+      break;
+    }
+    unsigned result = cast<OpResult>(load.getSource()).getResultNumber();
+    shift = yieldOf(map).getOperand(result);
+  }
+  ReduceOp sum;
+  for (Operation *op : neededFor(shift)) {
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      auto reduce = load.getSource().getDefiningOp<ReduceOp>();
+      if (sum || !reduce || reduce.getKind() != FoldKind::Add) {
+        return false;
+      }
+      sum = reduce;
+    } else if (!isa<arith::MulFOp, arith::DivFOp, arith::ConstantOp,
+                    arith::ExtFOp, arith::TruncFOp, arith::UIToFPOp,
+                    arith::SIToFPOp, arith::IndexCastOp, SizeOp>(op)) {
+      return false;
+    }
+  }
+  return sum && areEqual(behindMaps(region, yieldOf(sum).getOperand(0)),
+                         behindMaps(region, x));
+}
+
 static std::optional<ShiftedTerm> matchShifted(const FusedRegion &region,
                                                ReduceOp reduce) {
   Value term = behindMaps(region, yieldOf(reduce).getOperand(0));
@@ -96,7 +136,10 @@ static std::optional<ShiftedTerm> matchShifted(const FusedRegion &region,
   }
   shifted.x = difference.getLhs();
   shifted.shift = difference.getRhs();
-  return shifted;
+  // Around any other shift, the squares of infinite elements are infinite.
+  bool isExact =
+      shifted.exponential || isMeanOf(region, shifted.shift, shifted.x);
+  return isExact ? std::optional(shifted) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

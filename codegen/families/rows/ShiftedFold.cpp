@@ -21,6 +21,12 @@ Value ShiftedFold::constant(double value) {
   return b.create<arith::ConstantOp>(b.getFloatAttr(type, value));
 }
 
+/// The finite number that is largest, or least.
+Value ShiftedFold::largest(bool negative) {
+  return b.create<arith::ConstantOp>(b.getFloatAttr(
+      type, APFloat::getLargest(type.getFloatSemantics(), negative)));
+}
+
 /// A scalar in all lanes.
 Value ShiftedFold::everywhere(Value scalar) {
   return width > 1 ? Value(b.create<vector::BroadcastOp>(
@@ -42,9 +48,7 @@ SmallVector<Value> ShiftedFold::initial() {
     return {zero, everywhere(zero), everywhere(zero)}; // count, means, sums
   }
   // Not infinity: elements of -inf count for nothing below it.
-  Value lowest = b.create<arith::ConstantOp>(b.getFloatAttr(
-      type, APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true)));
-  return {lowest, everywhere(zero)};
+  return {largest(/*negative=*/true), everywhere(zero)};
 }
 
 SmallVector<Value> ShiftedFold::accumulate(const Lanes &lanes,
@@ -72,6 +76,8 @@ SmallVector<Value> ShiftedFold::accumulate(const Lanes &lanes,
             : x;
     greatest = b.create<arith::MaxNumFOp>(greatest, one);
   }
+  // Of an infinite element, the difference to itself says nothing.
+  greatest = b.create<arith::MinNumFOp>(greatest, largest(/*negative=*/false));
   Value factor = exponential(b.create<arith::SubFOp>(state[0], greatest));
   Value own = exponential(b.create<arith::SubFOp>(x, everywhere(greatest)));
   return {greatest, b.create<math::FmaOp>(state[1], everywhere(factor), own)};
@@ -80,13 +86,30 @@ SmallVector<Value> ShiftedFold::accumulate(const Lanes &lanes,
 Value ShiftedFold::sumFor(const Lanes &lanes, ArrayRef<Value> state) {
   Value shift = b.first(lanes);
   if (!term.exponential) {
-    // Times the count first: a thread without elements has no part in it.
-    Value from = b.create<arith::SubFOp>(state[1], everywhere(shift));
+    // A thread without elements has no part in it, not even of infinity.
+    Value isEmpty = b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, state[0],
+                                            constant(0));
+    Value own = b.create<arith::SelectOp>(isEmpty, constant(0), shift);
+    Value from = b.create<arith::SubFOp>(state[1], everywhere(own));
     Value all = b.create<arith::MulFOp>(from, everywhere(state[0]));
     return b.create<math::FmaOp>(all, from, state[2]);
   }
+  // The lanes together: the factor may be infinite, and one lane zero.
   Value factor = exponential(b.create<arith::SubFOp>(state[0], shift));
-  return b.create<arith::MulFOp>(state[1], everywhere(factor));
+  if (width == 1) {
+    return b.create<arith::MulFOp>(state[1], factor);
+  }
+  SmallVector<Value> lane;
+  for (int64_t i = 0; i < width; ++i) {
+    lane.push_back(b.create<vector::ExtractOp>(state[1], ArrayRef<int64_t>{i}));
+  }
+  SmallVector<Value> sums(lane.size(), constant(0));
+  Value sum = lane[0];
+  for (Value other : ArrayRef(lane).drop_front()) {
+    sum = b.create<arith::AddFOp>(sum, other);
+  }
+  sums[0] = b.create<arith::MulFOp>(sum, factor);
+  return b.create<vector::FromElementsOp>(state[1].getType(), sums);
 }
 
 } // namespace tilewright::families

@@ -31,11 +31,12 @@ public:
   /// Adds the element (or vector) `x` to the state.
   llvm::SmallVector<mlir::Value> accumulate(const Lanes &x,
                                             llvm::ArrayRef<mlir::Value> state);
-  /// \returns the thread's sum for `shift`: one for each of `width` lanes.
+  /// \returns the thread's sum for `shift`, in parts: the lanes of a vector.
   mlir::Value sumFor(const Lanes &shift, llvm::ArrayRef<mlir::Value> state);
 
 private:
   mlir::Value constant(double value);
+  mlir::Value largest(bool negative);
   mlir::Value everywhere(mlir::Value scalar);
   mlir::Value exponential(mlir::Value x);
 

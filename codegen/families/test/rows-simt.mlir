@@ -29,7 +29,7 @@ func.func @main(%x: tensor<40x60xf32>) -> tensor<40x60xf32> {
 // CHECK:       // tactic: rows.passes, blocks {{.*}}, team 1024, threads 1024, width 4
 // CHECK:         for (index task = {{.*}}) {
 // CHECK:           for (index element = {{.*}}; element < 65536; element += 4096) {
-// CHECK-DAG:         [[MOST:v_[0-9]+]] = fmaxf(fmaxf(fmaxf(fmaxf([[SOFAR:acc[0-9]+]], {{.*}}
+// CHECK-DAG:         [[MOST:v_[0-9]+]] = fminf(fmaxf(fmaxf(fmaxf(fmaxf([[SOFAR:acc[0-9]+]], {{.*}}
 // CHECK-DAG:         [[FACTOR:v_[0-9]+]] = expf([[SOFAR]] - [[MOST]])
 // CHECK-DAG:         maximum(acc, [[X:v_[0-9]+]])
 // CHECK-DAG:         fmaf({{acc[0-9]+}}, [[FACTOR]], expf([[X]] - [[MOST]]))
