@@ -7,11 +7,9 @@ preset="${1:-release}"
 build="$root/build/$preset"
 results="$build/results"
 
-if [[ "$preset" = asan* ]]; then
-  # LLVM's allocators poison memory only where their headers are instrumented, and its shared libraries are not: what the
-  # two sides think of one block differs.
-  export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=0:allow_user_poisoning=0}"
-fi
+# LLVM's allocators poison memory only where their headers are instrumented, and its shared libraries are not: what the
+# two sides think of one block differs.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=0:allow_user_poisoning=0}"
 
 "$root/scripts/build.sh" "$preset"
 mkdir -p "$results"

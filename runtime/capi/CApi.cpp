@@ -55,7 +55,7 @@ static int give(Result<std::shared_ptr<const Module>> module, tw_module **out) {
 }
 
 /// What to open for a device; null arguments are checked elsewhere.
-static Result<OpenOptions> optionsFor(tw_device device, const char *code) {
+static Result<OpenOptions> optionsFor(int device, const char *code) {
   OpenOptions options;
   std::string text = code ? code : "";
   switch (device) {
@@ -104,7 +104,7 @@ int tw_module_from_bytes(const void *data, size_t size, tw_module **module) {
   return give(Module::fromBytes(data, size), module);
 }
 
-int tw_module_open_for(const char *path, tw_device device, const char *code,
+int tw_module_open_for(const char *path, int device, const char *code,
                        tw_module **module) {
   if (!path || !module) {
     return failWithoutArgument();
@@ -114,7 +114,7 @@ int tw_module_open_for(const char *path, tw_device device, const char *code,
                  : fail(options.status());
 }
 
-int tw_module_from_bytes_for(const void *data, size_t size, tw_device device,
+int tw_module_from_bytes_for(const void *data, size_t size, int device,
                              const char *code, tw_module **module) {
   if (!data || !module) {
     return failWithoutArgument();

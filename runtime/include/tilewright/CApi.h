@@ -85,13 +85,13 @@ const char *tw_last_error(void);
 int tw_module_open(const char *path, tw_module **module);
 int tw_module_from_bytes(const void *data, size_t size, tw_module **module);
 
-/* The same for one kind of device. `code` chooses among the module's code: a
-   level ("avx2") for TW_DEVICE_CPU, an architecture ("sm_80") for
-   TW_DEVICE_CUDA, and the GPU that TW_DEVICE_SIMULATOR plays; NULL: the best
-   that runs. TW_DEVICE_ANY takes no `code`. */
-int tw_module_open_for(const char *path, tw_device device, const char *code,
+/* The same for one kind of device, a tw_device. `code` chooses among the
+   module's code: a level ("avx2") for TW_DEVICE_CPU, an architecture ("sm_80")
+   for TW_DEVICE_CUDA, and the GPU that TW_DEVICE_SIMULATOR plays; NULL: the
+   best that runs. TW_DEVICE_ANY takes no `code`. */
+int tw_module_open_for(const char *path, int device, const char *code,
                        tw_module **module);
-int tw_module_from_bytes_for(const void *data, size_t size, tw_device device,
+int tw_module_from_bytes_for(const void *data, size_t size, int device,
                              const char *code, tw_module **module);
 
 void tw_module_close(tw_module *module);
