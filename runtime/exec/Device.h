@@ -84,7 +84,8 @@ public:
   /// How many kernels the device's driver had to compile.
   virtual uint64_t compiledKernels() const { return 0; }
 
-  /// Launches of the last run that a library did in place of the kernel.
+  /// Launches that a library did in place of their kernels, or that were
+  /// recorded to be done by it, since the device was opened.
   virtual uint64_t libraryCalls() const { return 0; }
 
   /// Why products that the plan leaves to a library are left to kernels; empty:
