@@ -11,35 +11,6 @@
 
 namespace tilewright::plan {
 
-CommandAccess accessOf(const format::CommandT &command) {
-  CommandAccess access;
-  auto add = [](llvm::SmallVector<uint32_t> &list, auto &&values) {
-    for (auto value : values) {
-      if (static_cast<int64_t>(value) >= 0) {
-        list.push_back(static_cast<uint32_t>(value));
-      }
-    }
-  };
-  if (const format::LaunchT *launch = command.body.AsLaunch()) {
-    llvm::ArrayRef<uint32_t> args(launch->args);
-    add(access.reads, args.drop_back(launch->results));
-    add(access.writes, args.take_back(launch->results));
-  } else if (const format::BuiltinT *builtin = command.body.AsBuiltin()) {
-    add(access.reads, builtin->inputs);
-    add(access.writes, builtin->outputs);
-  } else if (const format::CopyT *copy = command.body.AsCopy()) {
-    access.reads.push_back(copy->from);
-    access.writes.push_back(copy->to);
-  } else if (const format::ReadSizesT *read = command.body.AsReadSizes()) {
-    access.reads.push_back(read->from);
-  } else if (const format::WriteSizesT *write = command.body.AsWriteSizes()) {
-    access.writes.push_back(write->to);
-  } else {
-    access.isBarrier = true;
-  }
-  return access;
-}
-
 uint32_t rootOf(const format::PlanT &plan, uint32_t value) {
   while (plan.values[value]->storage == format::Storage_Alias) {
     value = plan.values[value]->index;

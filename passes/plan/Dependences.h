@@ -6,20 +6,10 @@
 
 #pragma once
 
-#include "runtime/format/module_generated.h"
+#include "runtime/exec/CommandAccess.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace tilewright::plan {
-
-/// What a command does with values that commands of its function write.
-struct CommandAccess {
-  llvm::SmallVector<uint32_t> reads, writes;
-  /// A call of other functions, which read what they like: everything before
-  /// comes before it, everything behind after it.
-  bool isBarrier = false;
-};
-
-CommandAccess accessOf(const format::CommandT &command);
 
 /// \returns the value whose memory `value` lies in.
 uint32_t rootOf(const format::PlanT &plan, uint32_t value);

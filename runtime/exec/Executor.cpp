@@ -7,6 +7,7 @@
 #include "runtime/exec/Executor.h"
 
 #include "runtime/GuardedMemory.h"
+#include "runtime/exec/CommandAccess.h"
 #include "runtime/exec/Expressions.h"
 
 #include <algorithm>
@@ -78,29 +79,13 @@ Executor::Executor(const LoadedModule &module, const LoadedVariant &variant,
 /// its result where they lie.
 void Executor::findWriters() {
   std::unordered_map<uint32_t, unsigned> writes; // by the memory's value
-  auto wrote = [&](int64_t value) {
-    if (value >= 0) {
-      ++writes[verified.root[static_cast<size_t>(value)]];
-    }
-  };
   for (const auto &function : plan.functions) {
     for (const auto &command : function->commands) {
-      const format::CommandBodyUnion &body = command->body;
-      if (const auto *sizes = body.AsWriteSizes()) {
-        wrote(sizes->to);
+      for (uint32_t value : accessOf(*command).writes) {
+        ++writes[verified.root[value]];
+      }
+      if (const auto *sizes = command->body.AsWriteSizes()) {
         writers[verified.root[sizes->to]] = sizes;
-      } else if (const auto *launch = body.AsLaunch()) {
-        size_t results = std::min<size_t>(launch->results, launch->args.size());
-        std::for_each(launch->args.end() - static_cast<ptrdiff_t>(results),
-                      launch->args.end(), wrote);
-      } else if (const auto *copy = body.AsCopy()) {
-        wrote(copy->to);
-      } else if (const auto *builtin = body.AsBuiltin()) {
-        std::for_each(builtin->outputs.begin(), builtin->outputs.end(), wrote);
-      } else if (const auto *branch = body.AsIf()) {
-        std::for_each(branch->outputs.begin(), branch->outputs.end(), wrote);
-      } else if (const auto *loop = body.AsLoop()) {
-        std::for_each(loop->outputs.begin(), loop->outputs.end(), wrote);
       }
     }
   }

@@ -19,10 +19,11 @@ ARROWS = {
     "tools": {"ir", "passes", "targets", "codegen", "frontend", "runtime", "tools", "tilewright"},
     "examples": {"tilewright"},
 }
-# The kernel's calling convention, the generated module format and what its expressions mean are the runtime's, and the compiler's too.
+# The kernel's calling convention, the generated module format, and what its expressions and commands mean, are the runtime's and the
+# compiler's too.
 # The simulator's library implements interfaces that the runtime calls, and converts elements as it does.
-SHARED = {"runtime/Kernel.h", "runtime/Arena.h", "runtime/exec/Expressions.h", "runtime/devices/cuda/SimulatorInterface.h",
-          "runtime/devices/cuda/CublasLtApi.h", "runtime/builtins/Elements.h", "module_generated.h", "runtime/format/module_generated.h"}
+SHARED = {"runtime/Kernel.h", "runtime/Arena.h", "runtime/exec/Expressions.h", "runtime/exec/CommandAccess.h",
+          "runtime/devices/cuda/SimulatorInterface.h", "runtime/devices/cuda/CublasLtApi.h", "runtime/builtins/Elements.h", "module_generated.h", "runtime/format/module_generated.h"}
 FOREIGN_TO_RUNTIME = re.compile(r"(llvm|llvm-c|mlir|mlir-c|lld|clang|google|onnx)/")
 SOURCES = (".cpp", ".h", ".td", ".inc", ".def", ".c")
 INCLUDE = re.compile(r'^\s*#?\s*include\s+(["<])([^">]+)[">]')
