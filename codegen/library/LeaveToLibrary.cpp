@@ -42,12 +42,12 @@ static std::optional<Times> timesOf(FusedOp op, const MatrixProduct &product,
   std::optional<double> library = plain, kernel = plain;
   if (usesMatrixUnits(op, product)) {
     Type element = product.a.element;
+    if (mmaRate(gpu, element) == 0) {
+      return std::nullopt;
+    }
     library = mmaClocks(product, gpu, double(mmaRate(gpu, element)));
     if (!MmaContract().applicable(op, target)) {
       kernel = mmaClocks(product, gpu, mmaSyncRate(gpu, element));
-    }
-    if (mmaRate(gpu, element) == 0) {
-      return std::nullopt;
     }
   }
   if (!library) {

@@ -44,10 +44,10 @@ static MapOp mapOver(const FusedRegion &region, LoadOp load) {
   return isOverRow ? map : MapOp();
 }
 
-/// The scalar behind loads from maps over the row.
-static Value behindMaps(const FusedRegion &region, Value value) {
+/// The scalar behind loads from the maps that `mapOf` gives.
+static Value behind(Value value, llvm::function_ref<MapOp(LoadOp)> mapOf) {
   while (auto load = value.getDefiningOp<LoadOp>()) {
-    MapOp map = mapOver(region, load);
+    MapOp map = mapOf(load);
     if (!map) {
       break;
     }
@@ -55,6 +55,11 @@ static Value behindMaps(const FusedRegion &region, Value value) {
     value = yieldOf(map).getOperand(result);
   }
   return value;
+}
+
+/// The scalar behind loads from maps over the row.
+static Value behindMaps(const FusedRegion &region, Value value) {
+  return behind(value, [&](LoadOp load) { return mapOver(region, load); });
 }
 
 /// Whether all elements of a row have one value of `scalar`.
@@ -76,24 +81,19 @@ static bool areEqual(Value x, Value y) {
   if (x == y || !first || !second) {
     return x == y;
   }
+  auto place = placeOf(first);
   return first.getSource() == second.getSource() && !first.getGuard() &&
-         !second.getGuard() && placeOf(first) && placeOf(second) &&
-         *placeOf(first) == *placeOf(second);
+         !second.getGuard() && place && place == placeOf(second);
 }
 
 /// Whether `shift` is the sum of x over the row and some factors: then it is
 /// not finite where an x is not.
 static bool isMeanOf(const FusedRegion &region, Value shift, Value x) {
-  while (auto load = shift.getDefiningOp<LoadOp>()) {
-    auto map = load.getSource().getDefiningOp<MapOp>();
-    if (!map || load.getGuard()) {
-      break;
-    }
-    unsigned result = cast<OpResult>(load.getSource()).getResultNumber();
-    shift = yieldOf(map).getOperand(result);
-  }
+  Value ofRow = behind(shift, [](LoadOp load) {
+    return load.getGuard() ? MapOp() : load.getSource().getDefiningOp<MapOp>();
+  });
   ReduceOp sum;
-  for (Operation *op : neededFor(shift)) {
+  for (Operation *op : neededFor(ofRow)) {
     if (auto load = dyn_cast<LoadOp>(op)) {
       auto reduce = load.getSource().getDefiningOp<ReduceOp>();
       if (sum || !reduce || reduce.getKind() != FoldKind::Add) {
